@@ -6,7 +6,6 @@ gives an offer or the reason for none for each row. The list is read whole or no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -16,9 +15,7 @@ from pricing.ingest.fetch import PART_ERRORS
 from pricing.ingest.http import (
     ProviderHttpClient,
     RetryableError,
-    check_endpoint,
     is_loopback,
-    raise_for_status,
 )
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market import accelerators
@@ -89,11 +86,12 @@ class PriceListReader:
         check: Callable[[Any], object],
         header: str = "Authorization",
         scheme: str = "Bearer ",
+        body: object = None,
         **params: str | int,
     ) -> Any:
-        """The document at `path`; it is asked for again where `check` raises, which takes out of
-        it what has to be there."""
-        setting, headers = self.provider.key_setting, None
+        """The document at `path`, or the answer to `body`; it is asked for again where `check`
+        raises, which takes out of it what has to be there."""
+        setting, headers = self.provider.key_setting, dict[str, str]()
         if setting and not self.endpoint.anonymous:
             key = self.context.settings.get(setting, "").strip()
             if not key:
@@ -104,24 +102,10 @@ class PriceListReader:
             f"{name}.json",
             f"{self.endpoint.url}{path}",
             params=params or None,
-            headers=headers,
+            headers=lambda: headers,
+            body=body,
             check=lambda document: _check(check, document),
         )
-
-    def post(self, name: str, path: str, body: object, check: Callable[[Any], object]) -> Any:
-        """The answer to `body` as JSON, under the same rules as `get`."""
-        url = f"{self.endpoint.url}{path}"
-
-        def request() -> Any:
-            check_endpoint(self.provider.name, self.provider.setting, self.endpoint.url)
-            response = self.http.client(url).post(url, json=body)
-            self.http.report_server_time(response.headers.get("date"))
-            raise_for_status(self.provider.name, url, response)
-            document = json.loads(response.content)
-            _check(check, document)
-            return document
-
-        return self.http.call(f"{name}.json", request, _translate_error)
 
     def offer(
         self,
@@ -165,16 +149,6 @@ def _check(check: Callable[[Any], object], document: Any) -> None:
         check(document)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         raise RetryableError("the answer is not in the form of the price list") from None
-
-
-def _translate_error(error: Exception) -> RetryableError | ProviderUnavailable | None:
-    import httpx
-
-    if isinstance(error, httpx.HTTPError):
-        return RetryableError(f"{type(error).__name__} {error}")
-    if isinstance(error, ValueError):
-        return RetryableError(f"the answer is not valid JSON ({error})")
-    return None
 
 
 def find_device(name: str, memory_gib: float | None) -> accelerators.Accelerator | None:

@@ -1,18 +1,11 @@
 """Reads pages of a provider: one policy for every adapter.
 
 Every adapter reads through `ProviderHttpClient`, whether a page comes from an SDK (`call`), an
-open API (`get_json`) or a big file (`pricing.ingest.downloads.Download`). Each page
+API (`get_json`, `get_pages`) or a big file (`pricing.ingest.downloads.Download`). Each page
 
 - is requested at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
   after the run's deadline;
 - fails as `ProviderUnavailable`, which says what happened and what to do, without secrets.
-
-    http = ProviderHttpClient("azure", context)
-    base = http.endpoint("AZURE_RETAIL_PRICES_URL", "https://prices.azure.com")
-    body = http.get_json("prices/0001.json", f"{base.url}/api/retail/prices", params={...})
-    usages = http.call("usages/eastus.json", lambda: client.usage.list(...).as_dict(),
-                       translate_error)  # error -> RetryableError | AccessDenied | None (a bug)
-    with Download(http, "offers/us-east-1.json.gz", url) as file: ...
 
 A refusal by the provider (401, 403) raises `AccessDenied`, a `ProviderUnavailable`: an adapter
 may catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
@@ -30,7 +23,7 @@ import re
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -57,6 +50,7 @@ CALL_TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 10.0
 MAX_CALL_TIMEOUTS = 3
 """Longest time of a whole call, as a multiple of the longest silence."""
+CREDENTIALS_HINT = "Check the credentials and their permissions."
 
 T = TypeVar("T")
 
@@ -110,24 +104,66 @@ class ProviderHttpClient:
         name: str,
         url: str,
         params: Mapping[str, str | int] | None = None,
-        headers: Mapping[str, str] | None = None,
-        check: Callable[[Any], None] = lambda _document: None,
+        *,
+        headers: Callable[[], Mapping[str, str]] = dict,
+        body: object = None,
+        check: Callable[[Any], object] = lambda _document: None,
+        hint: str = CREDENTIALS_HINT,
     ) -> Any:
         """The JSON document at `url`; one that is cut off or garbled is asked for again.
 
-        `check` may raise `RetryableError` for a document that cannot be whole.
+        `headers` signs each request. With a `body` it is a POST. `check` may raise
+        `RetryableError` for a document that cannot be whole; `hint` goes with a refusal.
         """
 
-        def request() -> Any:
-            body = self._within_limit(lambda: self._request(url, params, headers))
+        def send() -> bytes:
+            import httpx
+
+            check_endpoint(self.provider, "address", url)
+            method = "GET" if body is None else "POST"
             try:
-                document = json.loads(body)
+                response = self.client(url).request(
+                    method, url, params=params, headers=headers(), json=body
+                )
+            except httpx.HTTPError as error:
+                raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
+            self.report_server_time(response.headers.get("date"))
+            raise_for_status(self.provider, url, response, hint)
+            return response.content
+
+        def request() -> Any:
+            content = self._within_limit(send)
+            try:
+                document = json.loads(content)
                 check(document)
             except ValueError as error:
                 raise RetryableError(f"the answer is not valid JSON ({error})") from None
             return document
 
         return self.retry(name, request)
+
+    def get_pages(
+        self,
+        name: str,
+        url: str,
+        params: Mapping[str, str | int],
+        follow: Callable[[Any], tuple[str, Mapping[str, str | int] | None] | None],
+        **options: Any,
+    ) -> Iterator[Any]:
+        """The documents of a list from `url` on; `follow` gives address and query of the page
+        behind one. `options` are those of `get_json`."""
+        page_at: tuple[str, Mapping[str, str | int] | None] | None = (url, params)
+        visited: set[str] = set()
+        while page_at is not None:
+            if repr(page_at) in visited:
+                what = f"{name} repeats itself after {len(visited)} pages"
+                hint = "Try again later; the list may have changed while it was read."
+                raise ProviderUnavailable(self.provider, what, hint)
+            visited.add(repr(page_at))
+            page = self.get_json(f"{name}/{len(visited):04}.json", *page_at, **options)
+            yield page
+            self.context.progress(name, len(visited), None)
+            page_at = follow(page)
 
     def retry(self, name: str, request: Callable[[], T]) -> T:
         """Repeat `request` on `RetryableError`: `MAX_CALLS` calls at most, within the deadline."""
@@ -200,23 +236,6 @@ class ProviderHttpClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _request(
-        self,
-        url: str,
-        params: Mapping[str, str | int] | None,
-        headers: Mapping[str, str] | None,
-    ) -> bytes:
-        import httpx
-
-        check_endpoint(self.provider, "address", url)
-        try:
-            response = self.client(url).get(url, params=params, headers=headers)
-        except httpx.HTTPError as error:
-            raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
-        self.report_server_time(response.headers.get("date"))
-        raise_for_status(self.provider, url, response)
-        return response.content
-
     def _left_s(self) -> float:
         deadline = self.context.deadline
         return math.inf if deadline is None else deadline - time.monotonic()
@@ -285,18 +304,28 @@ class BadRequest(ProviderUnavailable):
     """The provider does not understand the question (400): another wording may do."""
 
 
-def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
+def raise_for_status(
+    provider: str, url: str, response: httpx.Response, denied_hint: str = CREDENTIALS_HINT
+) -> None:
     """`RetryableError`, `AccessDenied` or `ProviderUnavailable` for an answer that is not 200."""
     status = response.status_code
     if status == 200:
         return
-    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
+    what = f"{redact_url(url)} answered {status} {response.reason_phrase}{_read_message(response)}"
     if status in _RETRYABLE_STATUS:
         raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
-    if status in _DENIED_STATUS:
-        raise AccessDenied(provider, what, "Check the credentials and their permissions.")
+    if status in _DENIED_STATUS or "API key" in what:
+        raise AccessDenied(provider, what, denied_hint)
     hint = "Check the address in the settings, and whether the provider changed its API."
     raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)
+
+
+def _read_message(response: httpx.Response) -> str:
+    """What the server says of its error, in the form of Google and Azure; "" in any other."""
+    try:
+        return f": {json.loads(response.read())['error']['message'][:300]}"
+    except (ValueError, LookupError, TypeError):
+        return ""
 
 
 MAX_CALLS = 5

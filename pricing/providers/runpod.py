@@ -33,8 +33,8 @@ class RunPod(FlatList):
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
         """One GPU, and the largest pod of a card, in each of the two clouds."""
-        document = reader.post(
-            "gpu-types", "/graphql", {"query": QUERY}, lambda d: d["data"]["gpuTypes"][0]
+        document = reader.get(
+            "gpu-types", "/graphql", lambda d: d["data"]["gpuTypes"][0], body={"query": QUERY}
         )
         for card in document["data"]["gpuTypes"]:
             for region, price_field, cloud_field in CLOUDS:

@@ -27,7 +27,7 @@ class AmazonWebServices:
             client = AwsClient(http)
             try:
                 own_list = context.settings.get("AWS_PRICE_LIST_URL")
-                is_local = client.uses_loopback() and not own_list
+                is_local = client.loopback_url() and not own_list
                 has_account = is_local or client.has_credentials()
                 price_list = api.read_price_list(client, context) if has_account else None
             except AccessDenied as refusal:

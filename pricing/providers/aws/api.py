@@ -84,12 +84,8 @@ class _FetchState:
         return [one for one in self.machines.accelerated_machines() if one.instance_type in types]
 
 
-@dataclass(frozen=True)
-class PriceList:
-    """The rows (JSON) of GetProducts, and the regions whose rows did not come."""
-
-    rows: tuple[str, ...]
-    not_read: tuple[NotRead, ...] = ()
+PriceList = tuple[list[str], list[NotRead]]
+"""The rows (JSON) of GetProducts, and the regions whose rows did not come."""
 
 
 def read_price_list(client: AwsClient, context: FetchContext) -> PriceList:
@@ -108,27 +104,27 @@ def read_price_list(client: AwsClient, context: FetchContext) -> PriceList:
             failures.append((region, error))
     if failures and len(failures) == max(len(context.regions), 1):
         raise failures[0][1]
-    parts = (
+    return rows, [
         explain_unread(NotRead(f"prices in {region}", regions=(region,)), error)
         for region, error in failures
-    )
-    return PriceList(tuple(rows), tuple(parts))
+    ]
 
 
 def read(client: AwsClient, context: FetchContext, listed: PriceList) -> FetchedRows:
     """Every offering that the credentials allow to see."""
     state = _FetchState(MachineLookup(context.retrieved_at.date()), context.retrieved_at)
-    yield from listed.not_read
-    unread = {region for part in listed.not_read for region in part.regions}
+    rows, not_read_regions = listed
+    yield from not_read_regions
+    unread = {region for part in not_read_regions for region in part.regions}
     wanted_regions = tuple(region for region in context.regions if region not in unread)
-    regions = _find_priced_regions(listed.rows, wanted_regions)
+    regions = _find_priced_regions(rows, wanted_regions)
     missing = find_unknown(wanted_regions, regions)
     yield from (SkippedRow(NOT_PRICED, region) for region in missing)
     not_read = None if context.regions else report_other_partition(regions)
     if not_read is not None:
         yield not_read
     yield from _read_machines(client, state, [one for one in regions if is_ec2_region(one)])
-    yield from _read_prices(listed.rows, state, context)
+    yield from _read_prices(rows, state, context)
     yield from _read_unlisted_families(client, state, context)
     # Machines sold at a place for which no row came: some are had by the Capacity Block alone,
     # others' rows got lost on the way. What is published of them stays in force.
@@ -155,8 +151,8 @@ def read(client: AwsClient, context: FetchContext, listed: PriceList) -> Fetched
             workers=_SAVINGS_PLAN_CALLS,
         ),
     )
-    for rows in map_side_by_side(list, parts, len(parts)):
-        yield from rows
+    for part in map_side_by_side(list, parts, len(parts)):
+        yield from part
 
 
 def _region_by_region(
@@ -290,8 +286,9 @@ def _read_savings_plans(client: AwsClient, state: _FetchState, region: str) -> l
         return []
     part = NotRead(f"savings plans in {region}", (PurchaseOption.SAVINGS_PLAN.value,), (region,))
     sold = state.sold_by_region.get(region)
-    rates = read_part(part, lambda: options.read_savings_plans(client, region, machines, sold))
-    return list(options.make_offers(rates, state.retrieved_at.date()))
+    day = state.retrieved_at.date()
+    rates = read_part(part, lambda: options.read_savings_plans(client, region, machines, sold, day))
+    return list(options.keep_cheapest(rates))
 
 
 _TYPES_PER_CALL = 100

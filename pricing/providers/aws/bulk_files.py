@@ -10,6 +10,7 @@ import datetime as dt
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -21,8 +22,7 @@ from pricing.ingest.fetch import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.http import ProviderHttpClient, check_endpoint, redact_url, same_origin
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws import options
-from pricing.providers.aws.options import Rate, is_linux_use, make_rate
+from pricing.providers.aws.options import is_linux_use, keep_cheapest, make_rate
 from pricing.providers.aws.rows import (
     NOT_PRICED,
     MachineLookup,
@@ -126,14 +126,20 @@ class _RegionFiles:
     region: str
     day: dt.date
 
-    def download(self, kind: str, path: str) -> Download:
+    @contextmanager
+    def open(self, kind: str, path: str) -> Iterator[IO[bytes]]:
         price_list = self.price_list
         url = path if "://" in path else f"{price_list.url}/{path.lstrip('/')}"
         if not same_origin(price_list.url, url):
-            raise ProviderUnavailable(
-                "aws", f"the index points to another server, {redact_url(url)}", _RETRY_HINT
-            )
-        return Download(self.http, f"{kind}-{self.region}.json.gz", url)
+            what = f"the index points to another server, {redact_url(url)}"
+            raise ProviderUnavailable("aws", what, _RETRY_HINT)
+        name = f"{kind}-{self.region}.json.gz"
+        with Download(self.http, name, url) as file:
+            try:
+                yield file
+            except OfferFileError as error:
+                what = f"{name} cannot be read ({error})"
+                raise ProviderUnavailable("aws", what, _RETRY_HINT) from None
 
 
 def _read_indexes(
@@ -192,14 +198,8 @@ def _read_plan_index(
 def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:
     context = files.http.context
     machines = MachineLookup(context.retrieved_at.date())
-    download = files.download("offers", path)
-    with download as file:
-        try:
-            yield from region_offers(file, machines, files.region, files.day, skus, context.regions)
-        except OfferFileError as error:
-            raise ProviderUnavailable(
-                "aws", f"{download.name} cannot be read ({error})", _RETRY_HINT
-            ) from None
+    with files.open("offers", path) as file:
+        yield from region_offers(file, machines, files.region, files.day, skus, context.regions)
 
 
 def region_offers(
@@ -210,45 +210,24 @@ def region_offers(
     skus: dict[str, Sku],
     only_regions: tuple[str, ...] = (),
 ) -> FetchedRows:
-    """The offers of one file; `only_regions` limits them to these regions."""
-    reader = _EntryReader(machines, region, day, skus, only_regions)
-    for entry in entries(file):
-        yield from reader.read_entry(*entry)
-    if not reader.products:
+    """The offers of one file; `only_regions` limits them to these regions, `skus` learns them."""
+    products, priced_skus = 0, set[str]()
+    for section, sku, value in entries(file):
+        if section != "products":
+            if sku in skus:
+                priced_skus.add(sku)
+                yield from read_terms(skus[sku], value, day, sold_now=True)
+            continue
+        products += 1
+        product = read_product({"sku": sku} | value, machines, region)
+        if isinstance(product, SkippedRow):
+            yield product
+        elif product is not None and (not only_regions or product.region in only_regions):
+            skus[sku] = product
+    if not products:
         raise OfferFileError("it holds no products")
-    for sku in skus.keys() - reader.priced_skus:
+    for sku in skus.keys() - priced_skus:
         yield SkippedRow("sold without a listed price", f"{skus[sku].machine.instance_type} {sku}")
-
-
-class _EntryReader:
-    """Keeps the accelerators of one file and drops the rest as it goes by."""
-
-    def __init__(
-        self,
-        machines: MachineLookup,
-        region: str,
-        day: dt.date,
-        skus: dict[str, Sku],
-        only_regions: tuple[str, ...],
-    ) -> None:
-        self.machines, self.region, self.day, self.skus = machines, region, day, skus
-        self.only_regions = only_regions
-        self.products = 0
-        self.priced_skus: set[str] = set()
-
-    def read_entry(self, section: str, sku: str, value: Any) -> Iterator[Offer | SkippedRow]:
-        if section == "products":
-            self.products += 1
-            product = read_product({"sku": sku} | value, self.machines, self.region)
-            if isinstance(product, SkippedRow):
-                yield product
-            elif product is not None and (
-                not self.only_regions or product.region in self.only_regions
-            ):
-                self.skus[sku] = product
-        elif sku in self.skus:
-            self.priced_skus.add(sku)
-            yield from read_terms(self.skus[sku], value, self.day, sold_now=True)
 
 
 def _read_savings_plans(files: _RegionFiles, path: str, skus: Mapping[str, Sku]) -> FetchedRows:
@@ -257,18 +236,12 @@ def _read_savings_plans(files: _RegionFiles, path: str, skus: Mapping[str, Sku])
         yield NotRead("the price list has no savings-plan file", option, (region,))
         return
 
-    def read_rates() -> list[options.Rate | SkippedRow]:
-        download = files.download("plans", path)
-        with download as file:
-            try:
-                return list(plan_rates(file, skus, region))
-            except OfferFileError as error:
-                raise ProviderUnavailable(
-                    "aws", f"{download.name} cannot be read ({error})", _RETRY_HINT
-                ) from None
+    def read_rates() -> list[Offer | SkippedRow]:
+        with files.open("plans", path) as file:
+            return list(plan_rates(file, skus, region, files.day))
 
     rates = read_part(NotRead(f"savings plans in {region}", option, (region,)), read_rates)
-    yield from options.make_offers(rates, files.day)
+    yield from keep_cheapest(rates)
 
 
 CHUNK_BYTES = 1 << 18
@@ -374,8 +347,8 @@ _MONTHS = {"1yr": 12, "3yr": 36}
 
 
 def plan_rates(
-    file: IO[bytes], skus: Mapping[str, Sku], region: str
-) -> Iterator[Rate | SkippedRow]:
+    file: IO[bytes], skus: Mapping[str, Sku], region: str, day: dt.date
+) -> Iterator[Offer | SkippedRow]:
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
     try:
         products = SectionFile("products", _split_at_keys(file))
@@ -383,7 +356,7 @@ def plan_rates(
         if not plans or products.following is None:
             raise OfferFileError("it holds no savings plans")
         for row in _iterate_items(products.following, "terms.savingsPlan.item.rates.item"):
-            yield from _parse_rate(row, plans, skus, region)
+            yield from _parse_rate(row, plans, skus, region, day)
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
@@ -397,7 +370,8 @@ def _parse_rate(
     plans: Mapping[str, Mapping[str, str]],
     skus: Mapping[str, Sku],
     region: str,
-) -> Iterator[Rate | SkippedRow]:
+    day: dt.date,
+) -> Iterator[Offer | SkippedRow]:
     sku = skus.get(row.get("discountedSku", ""))
     is_linux = is_linux_use(row.get("discountedUsageType", ""), row.get("discountedOperation", ""))
     if sku is None or not is_linux or row.get("discountedRegionCode", region) != sku.region:
@@ -418,4 +392,5 @@ def _parse_rate(
         plan.get("purchaseOption", ""),
         price.get("price"),
         currency=price.get("currency", "USD"),
+        as_of=day,
     )

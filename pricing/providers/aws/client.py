@@ -8,8 +8,8 @@ signatures made with no secret at all.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from pricing.ingest.http import (
@@ -67,7 +67,7 @@ class AwsClient:
         try:
             return self._boto3_session().get_credentials() is not None
         except Exception as error:
-            translated = _translate_error("aws", "credentials", error)
+            translated = _translate_error("credentials", error)
             if translated is None:
                 raise
             if isinstance(translated, RetryableError):
@@ -79,36 +79,6 @@ class AwsClient:
         settings = self.http.context.settings
         configured = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
         return configured or self._boto3_session().region_name or "us-east-1"
-
-    def request_page(
-        self,
-        name: str,
-        service: str,
-        region: str,
-        operation: str,
-        result_key: str,
-        reject_empty_pages: bool = False,
-        **parameters: Any,
-    ) -> dict[str, Any]:
-        """One page. Without `result_key` it was cut off: botocore reads torn JSON as {}."""
-
-        def call_operation() -> dict[str, Any]:
-            response = getattr(self._client(service, region), operation)(**parameters)
-            headers = response.pop("ResponseMetadata", {}).get("HTTPHeaders", {})
-            self.http.report_server_time(headers.get("date"))
-            if result_key not in response:
-                raise RetryableError(f"{operation} in {region} answered without {result_key}")
-            if (
-                reject_empty_pages
-                and not response[result_key]
-                and response.get(_token_key(result_key))
-            ):
-                raise RetryableError(f"{operation} in {region} returned an empty page")
-            return dict(response)
-
-        what = f"{operation} in {region}"
-        response: dict[str, Any] = self.http.call(name, call_operation, make_error_translator(what))
-        return response
 
     def read_all_pages(
         self,
@@ -125,13 +95,24 @@ class AwsClient:
         `reject_empty_pages`: only the last page may be empty; EC2 filters after it has made its
         pages, the price list before.
         """
-        token = _token_key(result_key)
+        token = "nextToken" if result_key[0].islower() else "NextToken"
+        what = f"{operation} in {region}"
+
+        def request_page() -> dict[str, Any]:
+            response: dict[str, Any]
+            response = getattr(self._client(service, region), operation)(**parameters)
+            headers = response.pop("ResponseMetadata", {}).get("HTTPHeaders", {})
+            self.http.report_server_time(headers.get("date"))
+            if result_key not in response:  # botocore reads torn JSON as {}
+                raise RetryableError(f"{what} answered without {result_key}")
+            if reject_empty_pages and not response[result_key] and response.get(token):
+                raise RetryableError(f"{what} returned an empty page")
+            return response
+
         visited_tokens: set[str] = set()
         for number in range(1, _MAX_PAGES):
             page = f"{name}-{number:04}.json"
-            response = self.request_page(
-                page, service, region, operation, result_key, reject_empty_pages, **parameters
-            )
+            response = self.http.call(page, request_page, make_error_translator(what))
             yield response[result_key]
             next_token = response.get(token)
             if not next_token:
@@ -139,26 +120,23 @@ class AwsClient:
             if next_token in visited_tokens:
                 raise ProviderUnavailable(
                     self.http.provider,
-                    f"{operation} in {region} repeats itself at page {number}",
+                    f"{what} repeats itself at page {number}",
                     "The last published prices stay in force; try again later.",
                 )
             visited_tokens.add(next_token)
             parameters[token] = next_token
 
-    def uses_loopback(self) -> bool:
-        """Whether AWS_ENDPOINT_URL is one that needs no credentials."""
-        url = self.http.context.settings.get("AWS_ENDPOINT_URL", "")
-        return bool(url) and check_endpoint("aws", "AWS_ENDPOINT_URL", url).anonymous
-
     def loopback_url(self) -> str:
         """AWS_ENDPOINT_URL where it needs no credentials, else empty."""
         url = self.http.context.settings.get("AWS_ENDPOINT_URL", "")
-        return url if self.uses_loopback() else ""
+        return url if url and check_endpoint("aws", "AWS_ENDPOINT_URL", url).anonymous else ""
 
     def _boto3_session(self) -> Any:
         if self._session is None:
+            import boto3
+
             settings = self.http.context.settings
-            self._session = _session(
+            self._session = boto3.Session(
                 aws_access_key_id=settings.get("AWS_ACCESS_KEY_ID") or None,
                 aws_secret_access_key=settings.get("AWS_SECRET_ACCESS_KEY") or None,
                 aws_session_token=settings.get("AWS_SESSION_TOKEN") or None,
@@ -176,7 +154,7 @@ class AwsClient:
 
     def _make_client(self, service: str, region: str) -> Any:
         url = self.http.context.settings.get("AWS_ENDPOINT_URL") or None
-        if self.uses_loopback():
+        if self.loopback_url():
             return self._loopback_client(service, region, url)
         session = self._boto3_session()
         client = session.client(
@@ -188,11 +166,11 @@ class AwsClient:
         return client
 
     def _loopback_client(self, service: str, region: str, url: str | None) -> Any:
+        import boto3
+
         config = self._config(proxies={})
         if self._anonymous_boto3 is None:
-            self._anonymous_boto3 = _session(
-                aws_access_key_id=_ANONYMOUS_KEY, aws_secret_access_key=_ANONYMOUS_KEY
-            )
+            self._anonymous_boto3 = boto3.Session(_ANONYMOUS_KEY, _ANONYMOUS_KEY)
         return self._anonymous_boto3.client(
             service, region_name=region, endpoint_url=url, config=config
         )
@@ -209,19 +187,6 @@ class AwsClient:
         )
 
 
-def _token_key(result_key: str) -> str:
-    return "nextToken" if result_key[0].islower() else "NextToken"
-
-
-def _session(**credentials: Any) -> Any:
-    import boto3
-    import botocore.session
-
-    core = botocore.session.Session()
-    core.register_component("data_loader", loader())
-    return boto3.Session(botocore_session=core, **credentials)
-
-
 def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:
     status = response_dict["status_code"]
     if status in _OPERATION_MISSING_STATUS:
@@ -235,130 +200,60 @@ def make_error_translator(
     what: str,
 ) -> Callable[[Exception], RetryableError | ProviderUnavailable | None]:
     """How an exception of boto3 is to be taken, for `ProviderHttpClient.call`."""
-    return lambda error: _translate_error("aws", what, error)
+    return partial(_translate_error, what)
 
 
-def _translate_error(
-    provider: str, what: str, error: Exception
-) -> RetryableError | ProviderUnavailable | None:
+def _translate_error(what: str, error: Exception) -> RetryableError | ProviderUnavailable | None:
     from botocore import exceptions, parsers
 
     if isinstance(error, exceptions.ClientError):
-        code = str(error.response.get("Error", {}).get("Code", ""))
-        message = str(error.response.get("Error", {}).get("Message", ""))
-        meta = error.response.get("ResponseMetadata", {})
-        status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
-        status_text = f"{what} answered {status} {code}"
-        if status == 429 or status >= 500 or _contains_any(code, _BUSY_CODES):
-            return RetryableError(status_text, parse_retry_after_s(headers.get("retry-after")))
-        if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
-            return ProviderUnavailable(
-                provider,
-                f"{status_text}: AWS does not accept this machine's time"
-                f" (AWS's own is {headers.get('date')})",
-                "Set the clock (NTP). The last published prices stay in force.",
-            )
-        if _contains_any(code, _EXPIRED_CODES):
-            return SignInExpired(provider, status_text, _CREDENTIALS_HINT)
-        if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
-            return AccessDenied(provider, status_text, _CREDENTIALS_HINT)
-        hint = "Check the AWS settings, and whether this endpoint offers that operation."
-        return AccessDenied(provider, f"{status_text}: {message}", hint)
+        return _translate_answer(what, error.response)
     if isinstance(
         error,
-        (
-            exceptions.HTTPClientError,
-            exceptions.ConnectionError,
-            exceptions.IncompleteReadError,
-            parsers.ResponseParserError,
-        ),
+        exceptions.HTTPClientError
+        | exceptions.ConnectionError
+        | exceptions.IncompleteReadError
+        | parsers.ResponseParserError,
     ):
         return RetryableError(f"{what}: {type(error).__name__}")
     if isinstance(
         error,
-        (
-            exceptions.NoCredentialsError,
-            exceptions.PartialCredentialsError,
-            exceptions.CredentialRetrievalError,
-            exceptions.TokenRetrievalError,
-            exceptions.SSOError,
-        ),
+        exceptions.NoCredentialsError
+        | exceptions.PartialCredentialsError
+        | exceptions.CredentialRetrievalError
+        | exceptions.TokenRetrievalError
+        | exceptions.SSOError,
     ):
-        return AccessDenied(provider, f"{what}: {error}", _CREDENTIALS_HINT)
+        return AccessDenied("aws", f"{what}: {error}", _CREDENTIALS_HINT)
     if isinstance(error, exceptions.BotoCoreError):
-        return ProviderUnavailable(provider, f"{what}: {error}", "Check the AWS settings.")
+        return ProviderUnavailable("aws", f"{what}: {error}", "Check the AWS settings.")
     return None
+
+
+def _translate_answer(what: str, response: Any) -> RetryableError | ProviderUnavailable:
+    code, message = (str(response.get("Error", {}).get(one, "")) for one in ("Code", "Message"))
+    meta = response.get("ResponseMetadata", {})
+    status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
+    status_text = f"{what} answered {status} {code}"
+    if status == 429 or status >= 500 or _contains_any(code, _BUSY_CODES):
+        return RetryableError(status_text, parse_retry_after_s(headers.get("retry-after")))
+    if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
+        return ProviderUnavailable(
+            "aws",
+            f"{status_text}: AWS does not accept this machine's time"
+            f" (AWS's own is {headers.get('date')})",
+            "Set the clock (NTP). The last published prices stay in force.",
+        )
+    if _contains_any(code, _EXPIRED_CODES):
+        return SignInExpired("aws", status_text, _CREDENTIALS_HINT)
+    if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
+        return AccessDenied("aws", status_text, _CREDENTIALS_HINT)
+    hint = "Check the AWS settings, and whether this endpoint offers that operation."
+    return AccessDenied("aws", f"{status_text}: {message}", hint)
 
 
 def _contains_any(code: str, classes: tuple[str, ...]) -> bool:
     return any(part in code for part in classes)
-
-
-OPERATIONS = {
-    "pricing": ("GetProducts",),
-    "ec2": (
-        "DescribeInstanceTypeOfferings",
-        "DescribeInstanceTypes",
-        "DescribeSpotPriceHistory",
-        "DescribeCapacityBlockOfferings",
-    ),
-    "savingsplans": ("DescribeSavingsPlansOfferingRates",),
-}
-"""Operations that the adapter calls, by service; other services are read whole."""
-
-
-@cache
-def loader() -> Any:
-    """The loader of botocore's data for every session: EC2's model alone takes a second to read."""
-    from botocore.loaders import Loader, create_loader
-
-    class UsedOperations(Loader):
-        """Gives the models of `OPERATIONS` without what is not called."""
-
-        def load_service_model(
-            self, service_name: str, type_name: str, api_version: str | None = None
-        ) -> Any:
-            if type_name != "service-2" or service_name not in OPERATIONS:
-                return super().load_service_model(service_name, type_name, api_version)
-            if service_name not in models:
-                whole = create_loader().load_service_model(service_name, type_name, api_version)
-                models[service_name] = prune_model(whole, OPERATIONS[service_name])
-            return models[service_name]
-
-    models: dict[str, Any] = {}
-    return UsedOperations()
-
-
-def prune_model(model: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """`model` with these operations and the shapes that they refer to, directly or not.
-
-    >>> shapes = {"In": {"type": "structure", "members": {"a": {"shape": "Text"}}},
-    ...           "Text": {"type": "string"}, "Other": {"type": "string"}}
-    >>> operations = {"Get": {"input": {"shape": "In"}}, "Put": {"input": {"shape": "Other"}}}
-    >>> small = prune_model({"operations": operations, "shapes": shapes}, ("Get",))
-    >>> sorted(small["operations"]), sorted(small["shapes"])
-    (['Get'], ['In', 'Text'])
-    """
-    operations = {name: model["operations"][name] for name in names if name in model["operations"]}
-    shapes: dict[str, Any] = {}
-    waiting = list(_shape_names(operations))
-    while waiting:
-        name = waiting.pop()
-        if name not in shapes:
-            shapes[name] = model["shapes"][name]
-            waiting += _shape_names(shapes[name])
-    return {**model, "operations": operations, "shapes": shapes}
-
-
-def _shape_names(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        if isinstance(value.get("shape"), str):
-            yield value["shape"]
-        for one in value.values():
-            yield from _shape_names(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _shape_names(one)
 
 
 def split_into_parts(names: list[str], size: int) -> Iterator[list[str]]:

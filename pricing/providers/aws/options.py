@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import partial
 from typing import Any
@@ -214,26 +213,13 @@ _UPFRONT_SHARE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """What a machine costs under one plan."""
-
-    machine: Machine
-    region: str
-    plan: str
-    months: int
-    payment: str
-    per_hour: Decimal
-    currency: str
-    sold_now: bool = True
-
-
 def read_savings_plans(
     client: AwsClient,
     region: str,
     machines: Collection[Machine],
     sold_types: Collection[str] | None,
-) -> Iterator[Rate | SkippedRow]:
+    as_of: dt.date,
+) -> Iterator[Offer | SkippedRow]:
     """The rates for `machines` in `region`. `sold_types`: what the region offers now, if known."""
     machines_by_type = {machine.instance_type: machine for machine in machines}
     families = sorted({name.partition(".")[0] for name in machines_by_type})
@@ -279,39 +265,23 @@ def read_savings_plans(
                     row.get("rate"),
                     currency=plan.get("currency", "USD"),
                     sold_now=is_sold,
+                    as_of=as_of,
                 )
 
 
-def make_offers(
-    rates: Iterable[Rate | SkippedRow | NotRead], as_of: dt.date
+def keep_cheapest(
+    rates: Iterable[Offer | SkippedRow | NotRead],
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     """One offer for each machine, plan, term and payment option, the cheapest of several rates."""
-    cheapest_rates: dict[tuple[str, str, str, int, str], Rate] = {}
+    cheapest: dict[tuple[str, str], Offer] = {}
     for rate in rates:
-        if not isinstance(rate, Rate):
+        if not isinstance(rate, Offer):
             yield rate
             continue
-        key = (rate.region, rate.machine.instance_type, rate.plan, rate.months, rate.payment)
-        other = cheapest_rates.get(key)
-        if other is None or rate.per_hour < other.per_hour:
-            cheapest_rates[key] = rate
-    for rate in cheapest_rates.values():
-        upfront_share = _UPFRONT_SHARE[rate.payment]
-        total = rate.per_hour * HOURS_PER_MONTH * rate.months
-        yield make_offer(
-            rate.machine,
-            rate.region,
-            option=PurchaseOption.SAVINGS_PLAN,
-            price_per_hour=_round(rate.per_hour * (1 - upfront_share)),
-            upfront=_round(total * upfront_share),
-            currency=rate.currency,
-            term_months=rate.months,
-            payment_option=rate.payment,
-            as_of=as_of,
-            source=SAVINGS_PLANS_SOURCE,
-            sku=SAVINGS_PLAN_SKUS.get(rate.plan, ""),
-            sold_now=rate.sold_now,
-        )
+        other = cheapest.setdefault((rate.id, rate.sku), rate)
+        if rate.effective_price_per_hour < other.effective_price_per_hour:
+            cheapest[rate.id, rate.sku] = rate
+    yield from cheapest.values()
 
 
 def make_rate(
@@ -322,8 +292,8 @@ def make_rate(
     payment: str,
     price: object,
     **fields: Any,
-) -> Rate | SkippedRow:
-    """The rate, or why it is none."""
+) -> Offer | SkippedRow:
+    """The offer of one rate of a plan, or why it is none."""
     label = f"{machine.instance_type} in {region}, {plan} {months} months {payment}"
     payment = payment.lower().replace(" ", "_")
     if payment not in _UPFRONT_SHARE or months not in (12, 36):
@@ -334,7 +304,19 @@ def make_rate(
         return SkippedRow("unreadable price", f"{label}: {error}")
     if not per_hour:
         return SkippedRow("price is 0", label)
-    return Rate(machine, region, plan, months, payment, per_hour, **fields)
+    upfront_share = _UPFRONT_SHARE[payment]
+    return make_offer(
+        machine,
+        region,
+        option=PurchaseOption.SAVINGS_PLAN,
+        price_per_hour=_round(per_hour * (1 - upfront_share)),
+        upfront=_round(per_hour * HOURS_PER_MONTH * months * upfront_share),
+        term_months=months,
+        payment_option=payment,
+        source=SAVINGS_PLANS_SOURCE,
+        sku=SAVINGS_PLAN_SKUS.get(plan, ""),
+        **fields,
+    )
 
 
 def is_linux_use(usage_type: str, operation: str) -> bool:

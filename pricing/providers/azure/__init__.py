@@ -43,7 +43,7 @@ class AzureProvider:
             machines = MachineLookup(
                 context.retrieved_at.date(),
                 [one for one in skus if isinstance(one, ResourceSku)]
-                if management.is_configured(http) and not failures
+                if management.subscription_id(http) and not failures
                 else None,
             )
             unidentified: set[str] = set()
@@ -62,7 +62,7 @@ class AzureProvider:
     def _read_machines(self, http: ProviderHttpClient) -> Iterator[ResourceSku | NotRead]:
         """Resource SKUs where a subscription is configured. Where they fail our own table says
         what a machine holds, and what is sold where stays as it is published."""
-        if not management.is_configured(http):
+        if not management.subscription_id(http):
             return
         part = NotRead("Resource SKUs", regions=http.context.regions, availability_only=True)
         rows = read_part(

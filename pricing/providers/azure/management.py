@@ -38,9 +38,9 @@ SIGN_IN_HINT = (
 _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-def is_configured(http: ProviderHttpClient) -> bool:
-    """Whether Resource SKUs are to be read."""
-    return bool(_subscription_id(http))
+def subscription_id(http: ProviderHttpClient) -> str:
+    """The subscription whose Resource SKUs are to be read; empty for none."""
+    return http.context.settings.get("AZURE_SUBSCRIPTION_ID", "").strip()
 
 
 def resource_skus(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
@@ -90,7 +90,7 @@ class _PageReader:
             credential = DefaultAzureCredential()
         return ComputeManagementClient(
             credential,
-            _subscription_id(self._http),
+            subscription_id(self._http),
             base_url=endpoint.url,
             credential_scopes=[f"{PUBLIC_URL}/.default"],
             per_call_policies=[_pin_to_server(self._http.provider, endpoint)],
@@ -150,11 +150,7 @@ def translate_error(error: Exception) -> RetryableError | ProviderUnavailable | 
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
-
-
-def _subscription_id(http: ProviderHttpClient) -> str:
-    return http.context.settings.get("AZURE_SUBSCRIPTION_ID", "").strip()
+    return str(error).strip().partition("\n")[0][:300]
 
 
 _FRACTIONAL_SERIES = re.compile(r"_(?:A10|V710|V620)_|RTXPRO|as_v4$", re.IGNORECASE)

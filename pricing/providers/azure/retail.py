@@ -14,6 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -188,72 +189,55 @@ def read_pages(
 
     `n_series_only` leaves the choice of N-series machines to the server; not every one can.
     """
-    conditions = ["serviceName eq 'Virtual Machines'"]
-    if n_series_only:
-        conditions.append("contains(armSkuName, 'Standard_N')")
-    if regions:
-        region_conditions = [
-            f"armRegionName eq '{re.sub(_NOT_IN_REGION_NAME, '', name)}'" for name in regions
-        ]
-        conditions.append(
-            region_conditions[0]
-            if len(region_conditions) == 1
-            else f"({' or '.join(region_conditions)})"
-        )
-    first = _first_page(
-        http, folder, {"api-version": API_VERSION, "$filter": " and ".join(conditions)}
-    )
-    if first is None:
+    sizes: list[int] = []
+
+    def check(page: Any) -> None:
+        _check_complete(page)
+        if sizes and not page["Items"]:
+            raise RetryableError("an empty page in the middle of the price list")
+
+    base = _base_url(http)
+    query = {"api-version": API_VERSION, "$filter": _make_filter(regions, n_series_only)}
+    try:
+        for page in http.get_pages(folder, base, query, partial(_follow, http, base), check=check):
+            sizes.append(len(page["Items"]))
+            if not sizes[0]:
+                break
+            yield page
+    except BadRequest:
+        # Past the end the API answers 400, and the last page was a short one.
+        if sizes and sizes[-1] >= sizes[0]:
+            raise
+    if not any(sizes):
         where = f" of {', '.join(regions)}" if regions else ""
         raise EmptyPriceList(
             http.provider,
             f"the price list{where} is empty",
             "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
         )
-    yield from _iterate_pages(http, folder, first)
 
 
-def _first_page(http: ProviderHttpClient, folder: str, query: Mapping[str, str | int]) -> Any:
-    try:
-        page = http.get_json(
-            f"{folder}/0001.json", _base_url(http), params=query, check=_check_complete
-        )
-    except BadRequest:
+def _make_filter(regions: Sequence[str], n_series_only: bool) -> str:
+    conditions = ["serviceName eq 'Virtual Machines'"]
+    if n_series_only:
+        conditions.append("contains(armSkuName, 'Standard_N')")
+    names = [f"armRegionName eq '{_NOT_IN_REGION_NAME.sub('', name)}'" for name in regions]
+    if names:
+        conditions.append(names[0] if len(names) == 1 else f"({' or '.join(names)})")
+    return " and ".join(conditions)
+
+
+def _follow(http: ProviderHttpClient, base: str, page: Any) -> tuple[str, None] | None:
+    link = page.get("NextPageLink")
+    if not link:
         return None
-    return page if page["Items"] else None
-
-
-def _iterate_pages(http: ProviderHttpClient, folder: str, page: Any) -> Iterator[Any]:
-    visited_links: set[str] = set()
-    number, full_page_rows = 1, len(page["Items"])
-    while True:
-        yield page
-        link = page.get("NextPageLink")
-        if not link:
-            return
-        if link in visited_links:
-            raise ProviderUnavailable(
-                http.provider,
-                f"the price list repeats itself after {number} pages",
-                "Try again later; the list may have changed while it was read.",
-            )
-        visited_links.add(link)
-        number += 1
-        name = f"{folder}/{number:04}.json"
-        try:
-            base = _base_url(http)
-            if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
-                raise RunStopped(
-                    http.provider,
-                    f"the next page of prices is at {redact_url(link)}, on another server",
-                    "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
-                )
-            page = http.get_json(name, f"{base}?{urlsplit(link).query}", check=_check_not_empty)
-        except BadRequest:
-            if len(page["Items"]) >= full_page_rows:
-                raise
-            # Past the end the API answers 400, and the last page was a short one.
-            return
+    if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
+        raise RunStopped(
+            http.provider,
+            f"the next page of prices is at {redact_url(link)}, on another server",
+            "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
+        )
+    return f"{base}?{urlsplit(link).query}", None
 
 
 def _base_url(http: ProviderHttpClient) -> str:
@@ -269,9 +253,3 @@ def _check_complete(page: Any) -> None:
     count = page.get("Count")
     if isinstance(count, int) and count > len(page["Items"]):
         raise RetryableError(f"{len(page['Items'])} of {count} rows received")
-
-
-def _check_not_empty(page: Any) -> None:
-    _check_complete(page)
-    if not page["Items"]:
-        raise RetryableError("an empty page in the middle of the price list")

@@ -55,11 +55,11 @@ class GcpProvider:
 def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | NotRead]:
     """The market, after a word on what of it could not be read: there our table says what
     machines there are, and what is sold where stays as it is published."""
-    if not client.reads_compute_engine(http):
+    if not client.project(http):
         yield Availability()
         return
     try:
-        machine_types = read_machine_types(client.list_machine_types(http))
+        machine_types = read_machine_types(client.list_by_zone(http, "machineTypes"))
     except PART_ERRORS as error:
         unread = explain_unread(NotRead("machine types"), error)
         # A machine newer than our table has no offer now, and keeps the published one.
@@ -68,7 +68,7 @@ def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | NotR
         return
     try:
         yield Availability(
-            machine_types, *read_accelerator_types(client.list_accelerator_types(http))
+            machine_types, *read_accelerator_types(client.list_by_zone(http, "acceleratorTypes"))
         )
     except PART_ERRORS as error:
         hosts = tuple(one.instance_type for one in attached_machine_types())

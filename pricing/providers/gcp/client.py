@@ -1,11 +1,8 @@
-"""Google's APIs: the billing catalog through its own client, Compute Engine over its REST API.
-
-Google's client of Compute Engine takes 90 MB for the three lists that are read here; its sign-in
-and its errors are Google's own here too.
+"""Google's APIs over REST: the billing catalog and Compute Engine.
 
 An API key is enough for the catalog; it goes into a header. Compute Engine, asked when
 GCP_PROJECT is set, needs application default credentials. A loopback address is asked without
-any. Pages have the form of the REST API, in the answers' own field names.
+any.
 """
 
 from __future__ import annotations
@@ -19,15 +16,8 @@ from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
 
-from pricing.ingest.http import (
-    CALL_TIMEOUT_S,
-    AccessDenied,
-    Endpoint,
-    ProviderHttpClient,
-    RetryableError,
-    parse_retry_after_s,
-)
-from pricing.ingest.provider import ProviderUnavailable, SkippedRow
+from pricing.ingest.http import AccessDenied, Endpoint, ProviderHttpClient, RetryableError
+from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators, machine_types
 
 BILLING_URL = "https://cloudbilling.googleapis.com"
@@ -38,7 +28,6 @@ CLOUD_TPU = "E000-3F24-B8AA"
 _SOLD_BY_CLOUD_TPU = frozenset({"google-tpu-v2", "google-tpu-v3", "google-tpu-v4"})
 SKUS_PER_PAGE = 5000
 ROWS_PER_PAGE = 500
-MACHINE_TYPES = "machine-types"
 
 SIGN_IN_HINT = (
     "Set GCP_API_KEY to a key that may use the Cloud Billing API, or sign in with "
@@ -49,75 +38,30 @@ COMPUTE_SIGN_IN_HINT = (
     "role; or leave GCP_PROJECT empty, and the shipped table of machines is used."
 )
 _SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
-_RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 Zoned = tuple[str, Mapping[str, Any]]
 
 
 def project(http: ProviderHttpClient) -> str:
+    """The project whose machine types are to be read; empty for none."""
     return http.context.settings.get("GCP_PROJECT", "").strip()
 
 
-def reads_compute_engine(http: ProviderHttpClient) -> bool:
-    """Whether machine types are to be read."""
-    return bool(project(http))
-
-
-class EmptyCatalog(ProviderUnavailable):
-    """The service answers, and lists not a single SKU."""
-
-
 def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
-    """Every SKU of a service of the catalog, in US dollars.
-
-    A list that nothing filters has no empty page: one that came so is asked for again.
-    """
-    from google.cloud import billing_v1
-    from google.cloud.billing_v1.services.cloud_catalog.transports import rest
-
+    """Every SKU of a service of the catalog, in US dollars."""
     endpoint = _endpoint(http, "GCP_BILLING_URL", BILLING_URL, "/v1")
-    clients: list[Any] = []
+    url = f"{endpoint.url}/v1/services/{service}/skus"
+    query: dict[str, str | int] = {"currencyCode": "USD", "pageSize": SKUS_PER_PAGE}
 
-    def request_page(token: str) -> Any:
-        if not clients:
-            credentials = _credentials(http, endpoint, http.context.settings.get("GCP_API_KEY", ""))
-            transport = rest.CloudCatalogRestTransport(host=endpoint.url, credentials=credentials)
-            _pin_session(transport._session, http, endpoint)
-            clients.append(billing_v1.CloudCatalogClient(transport=transport))
-        request = billing_v1.ListSkusRequest(
-            parent=f"services/{service}",
-            currency_code="USD",
-            page_size=SKUS_PER_PAGE,
-            page_token=token,
-        )
-        pager = clients[0].list_skus(request, retry=None, timeout=CALL_TIMEOUT_S)
-        message = next(pager.pages)
-        page = type(message).to_dict(
-            message,
-            use_integers_for_enums=False,
-            preserving_proto_field_name=False,
-            always_print_fields_with_no_presence=False,
-        )
+    def check(page: Any) -> None:
+        # A list that nothing filters has no empty page.
         if not page.get("skus"):
-            empty_tokens.add(token)
-            raise RetryableError("an empty page of a list that has none")
-        return page
+            raise RetryableError(f"a page of the catalog of service {service} is empty")
 
-    empty_tokens: set[str] = set()
-    name, sku_count = f"skus/{service}", 0
-    try:
-        for page in _read_pages(http, name, "skus", request_page, SIGN_IN_HINT):
-            sku_count += len(page.get("skus") or ())
-            yield from page.get("skus") or ()
-    except ProviderUnavailable:
-        if sku_count or "" not in empty_tokens:
-            raise
-    if not sku_count:
-        raise EmptyCatalog(
-            http.provider,
-            f"the catalog of service {service} is empty",
-            "Check GCP_BILLING_URL; the last published prices stay in force.",
-        )
+    key = http.context.settings.get("GCP_API_KEY", "")
+    sign = make_signer(endpoint, key, SIGN_IN_HINT)
+    for page in _get_pages(http, f"skus/{service}", url, query, check, sign, SIGN_IN_HINT):
+        yield from page["skus"]
 
 
 def slices_of_cloud_tpu() -> tuple[str, ...]:
@@ -127,77 +71,38 @@ def slices_of_cloud_tpu() -> tuple[str, ...]:
     )
 
 
-def list_machine_types(http: ProviderHttpClient) -> Iterator[Zoned]:
-    """(zone, machine type) of every zone."""
-    yield from _read_aggregated(http, MACHINE_TYPES, "machineTypes")
-
-
-def list_accelerator_types(http: ProviderHttpClient) -> Iterator[Zoned]:
-    """(zone, accelerator type) of every zone."""
-    yield from _read_aggregated(http, "accelerator-types", "acceleratorTypes")
-
-
-def _read_aggregated(http: ProviderHttpClient, name: str, rows: str) -> Iterator[Zoned]:
-    for page in _read_compute_pages(http, name, f"aggregated/{rows}"):
-        for zone, zone_list in (page.get("items") or {}).items():
-            yield from ((zone, row) for row in zone_list.get(rows) or ())
-
-
-def _read_compute_pages(http: ProviderHttpClient, name: str, path: str) -> Iterator[dict[str, Any]]:
+def list_by_zone(http: ProviderHttpClient, kind: str) -> Iterator[Zoned]:
+    """(zone, row) of every zone; `kind` is machineTypes or acceleratorTypes."""
     endpoint = _endpoint(http, "GCP_COMPUTE_URL", COMPUTE_URL, "/compute/v1")
-    url = f"{endpoint.url}/compute/v1/projects/{quote(project(http), safe='')}/{path}"
-    sessions: list[Any] = []
+    account = quote(project(http), safe="")
+    url = f"{endpoint.url}/compute/v1/projects/{account}/aggregated/{kind}"
+    query: dict[str, str | int] = {"maxResults": ROWS_PER_PAGE}
 
-    def request_page(token: str) -> Any:
-        from google.api_core.exceptions import from_http_response
-        from google.auth.transport.requests import AuthorizedSession
+    def check(page: Any) -> None:
+        # Zones without a row are listed too.
+        if not page.get("items") and not page.get("nextPageToken"):
+            raise RetryableError("an empty page instead of the last one")
 
-        if not sessions:
-            session = AuthorizedSession(_credentials(http, endpoint, None))  # type: ignore[no-untyped-call]
-            sessions.append(_pin_session(session, http, endpoint))
-        query = {"maxResults": ROWS_PER_PAGE} | ({"pageToken": token} if token else {})
-        response = sessions[0].get(url, params=query, timeout=CALL_TIMEOUT_S)
-        if response.status_code >= 400:
-            raise from_http_response(response)  # type: ignore[no-untyped-call]
-        page = response.json()
-        if not isinstance(page, dict):
-            raise RetryableError("the answer is no list of rows")
-        return page
-
-    yield from _read_pages(http, name, "items", request_page, COMPUTE_SIGN_IN_HINT)
+    sign = make_signer(endpoint, "", COMPUTE_SIGN_IN_HINT)
+    for page in _get_pages(http, kind, url, query, check, sign, COMPUTE_SIGN_IN_HINT):
+        for zone, rows in (page.get("items") or {}).items():
+            yield from ((zone, row) for row in rows.get(kind) or ())
 
 
-def _read_pages(
-    http: ProviderHttpClient, name: str, rows: str, request_page: Callable[[str], Any], hint: str
-) -> Iterator[dict[str, Any]]:
+def _get_pages(
+    http: ProviderHttpClient,
+    name: str,
+    url: str,
+    query: dict[str, str | int],
+    check: Callable[[Any], None],
+    sign: Callable[[], dict[str, str]],
+    hint: str,
+) -> Iterator[Any]:
+    def follow(page: Any) -> tuple[str, dict[str, str | int]] | None:
+        token = page.get("nextPageToken")
+        return (url, query | {"pageToken": token}) if token else None
 
-    def request_complete_page(token: str) -> Any:
-        """A page that was announced and ends the list without a row is asked for again."""
-        page = request_page(token)
-        if token and not page.get(rows) and not page.get("nextPageToken"):
-            raise RetryableError("an empty page instead of the next one")
-        return page
-
-    token, number = "", 1
-    visited_tokens = {token}
-    while True:
-        page = http.call(
-            f"{name}/{number:04}.json",
-            lambda token=token: request_complete_page(token),  # type: ignore[misc]
-            lambda error: translate_error(error, hint),
-        )
-        yield page
-        http.context.progress(name, number, None)
-        token, number = str(page.get("nextPageToken") or ""), number + 1
-        if not token:
-            return
-        if token in visited_tokens:
-            raise ProviderUnavailable(
-                http.provider,
-                f"{name} repeats itself after {number - 1} pages",
-                "Try again later; the list may have changed while it was read.",
-            )
-        visited_tokens.add(token)
+    return http.get_pages(name, url, query, follow, headers=sign, check=check, hint=hint)
 
 
 def _endpoint(http: ProviderHttpClient, setting: str, default: str, path: str) -> Endpoint:
@@ -205,67 +110,31 @@ def _endpoint(http: ProviderHttpClient, setting: str, default: str, path: str) -
     return Endpoint(endpoint.url.removesuffix(path), endpoint.anonymous)
 
 
-def _credentials(http: ProviderHttpClient, endpoint: Endpoint, api_key: str | None) -> Any:
-    import google.auth
-    from google.auth.api_key import Credentials as ApiKey
-    from google.auth.credentials import AnonymousCredentials
-    from google.auth.exceptions import DefaultCredentialsError
+def make_signer(endpoint: Endpoint, api_key: str, hint: str) -> Callable[[], dict[str, str]]:
+    """What gives the headers that sign a request, none for a loopback address."""
+    credentials: list[Any] = []
 
-    if endpoint.anonymous:
-        return AnonymousCredentials()  # type: ignore[no-untyped-call]
-    if api_key:
-        return ApiKey(api_key)  # type: ignore[no-untyped-call]
-    try:
-        credentials, _project = google.auth.default(scopes=_SCOPES)
-    except DefaultCredentialsError:
-        hint = COMPUTE_SIGN_IN_HINT if api_key is None else SIGN_IN_HINT
-        raise AccessDenied(
-            http.provider, "there are no credentials for Google Cloud", hint
-        ) from None
-    return credentials
+    def make_headers() -> dict[str, str]:
+        if endpoint.anonymous or api_key:
+            return {} if endpoint.anonymous else {"x-goog-api-key": api_key}
+        import google.auth
+        from google.auth import exceptions
+        from google.auth.transport.requests import Request
 
+        headers: dict[str, str] = {}
+        try:
+            if not credentials:
+                credentials.append(google.auth.default(scopes=_SCOPES)[0])
+            credentials[0].before_request(Request(), "GET", endpoint.url, headers)
+        except exceptions.TransportError as error:
+            raise RetryableError(f"{type(error).__name__} {error}") from None
+        except exceptions.DefaultCredentialsError:
+            raise AccessDenied("gcp", "there are no credentials for Google Cloud", hint) from None
+        except exceptions.GoogleAuthError as error:
+            raise AccessDenied("gcp", f"Google refused the sign-in ({error})", hint) from None
+        return headers
 
-def _pin_session(session: Any, http: ProviderHttpClient, endpoint: Endpoint) -> Any:
-    session.max_redirects = 0
-    session.trust_env = not endpoint.anonymous
-    session.hooks["response"].append(
-        lambda response, *_, **__: http.report_server_time(response.headers.get("Date"))
-    )
-    return session
-
-
-def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUnavailable | None:
-    """What an error of a Google client means for the run; None: a bug of ours."""
-    import json
-
-    import requests
-    from google.api_core import exceptions as api
-    from google.auth import exceptions as auth
-    from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
-
-    if isinstance(error, api.GoogleAPICallError):
-        status = int(error.code or 0)
-        what = f"Google answered {status} {error.message}".strip()
-        if status in _RETRYABLE:
-            headers = getattr(error.response, "headers", None) or {}
-            return RetryableError(what, parse_retry_after_s(headers.get("Retry-After")))
-        if status in (401, 403) or "API key" in str(error.message):
-            return AccessDenied("gcp", what, hint)
-        settings = "Check GCP_PROJECT, GCP_BILLING_URL and GCP_COMPUTE_URL."
-        return (AccessDenied if status == 404 else ProviderUnavailable)("gcp", what, settings)
-    if isinstance(error, requests.TooManyRedirects):
-        return ProviderUnavailable(
-            "gcp",
-            "the server redirects to another address",
-            "Check GCP_BILLING_URL, GCP_COMPUTE_URL.",
-        )
-    if isinstance(error, (auth.TransportError, requests.RequestException, api.RetryError)):
-        return RetryableError(f"{type(error).__name__} {error}")
-    if isinstance(error, auth.GoogleAuthError):
-        return AccessDenied("gcp", f"Google refused the sign-in ({error})", hint)
-    if isinstance(error, (ParseError, json.JSONDecodeError)):
-        return RetryableError(f"the answer cannot be read ({error})")
-    return None
+    return make_headers
 
 
 LOCAL_SSD_PARTITION_GIB = 375

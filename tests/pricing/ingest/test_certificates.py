@@ -19,7 +19,6 @@ from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.providers.aws import client as aws
 from pricing.providers.azure import management as azure
-from pricing.providers.gcp import client as gcp
 from tests.pricing.servers.base import FakeServer, Reply, Request
 
 NOW = dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
@@ -86,12 +85,6 @@ def by_boto3(http: ProviderHttpClient, url: str) -> None:
     http.call("a.json", client.get_caller_identity, aws.make_error_translator("sts"))
 
 
-def by_google(http: ProviderHttpClient, url: str) -> None:
-    import requests
-
-    http.call("a.json", lambda: requests.get(url, timeout=5), lambda e: gcp.translate_error(e, ""))
-
-
 def by_azure(http: ProviderHttpClient, url: str) -> None:
     from azure.core import PipelineClient
     from azure.core.rest import HttpRequest
@@ -100,8 +93,7 @@ def by_azure(http: ProviderHttpClient, url: str) -> None:
     http.call("a.json", lambda: client.send_request(HttpRequest("GET", url)), azure.translate_error)
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("ask", [by_page, by_download, by_boto3, by_google, by_azure])
+@pytest.mark.parametrize("ask", [by_page, by_download, by_boto3, by_azure])
 def test_a_refused_certificate_fails_at_once(
     server: Impostor, ask: Callable[[ProviderHttpClient, str], None]
 ) -> None:

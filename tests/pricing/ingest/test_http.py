@@ -167,7 +167,6 @@ def test_https_and_loopback_may_be_called(url: str) -> None:
     assert check_endpoint("aws", "AWS_PRICE_LIST_URL", url).anonymous == url.startswith("http:")
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "url",
     [

@@ -149,7 +149,6 @@ def test_all_else_is_published_and_is_the_truth(
     monkeypatch: pytest.MonkeyPatch, way: str, part: str
 ) -> None:
     aws_tools.hide_own_settings(monkeypatch)
-    monkeypatch.setattr(client, "CALL_TIMEOUT_S", 0.4)
     monkeypatch.setattr(management, "CALL_TIMEOUT_S", 0.4)
     failing, fault = PARTS[part], WAYS[way]()
     fault.matches = failing.matches

@@ -54,7 +54,6 @@ def truth(server: OtherCloud) -> set[Truth]:
     return {replace(one, price=f"{Decimal(one.price).normalize():f}") for one in server.truth}
 
 
-@pytest.mark.one_in(4)
 def test_every_offer_comes_and_nothing_else(server: OtherCloud) -> None:
     result = read(server)
     assert set(seen(result).values()) == truth(server)
@@ -63,7 +62,6 @@ def test_every_offer_comes_and_nothing_else(server: OtherCloud) -> None:
     assert not result.not_read
 
 
-@pytest.mark.one_in(4)
 def test_its_offers_pass_the_checks_of_a_publication(server: OtherCloud) -> None:
     result = read(server)
     batch = OfferBatch(server.name, result.offers, NOW.date())
@@ -71,7 +69,6 @@ def test_its_offers_pass_the_checks_of_a_publication(server: OtherCloud) -> None
     assert (checked.rejected_rows, checked.reasons) == ((), ())
 
 
-@pytest.mark.one_in(4)
 def test_no_key_leaves_for_loopback(server: OtherCloud) -> None:
     read(server)
     assert server.requests
@@ -111,7 +108,6 @@ def test_a_fault_gives_the_truth_or_none_of_it(server: OtherCloud, way: str) -> 
         assert set(seen(read(server)).values()) == truth(server)
 
 
-@pytest.mark.one_in(4)
 def test_a_run_of_some_regions_gives_theirs_alone(server: OtherCloud) -> None:
     region = server.truth[0].region
     result = read(server, regions=(region,))
@@ -171,7 +167,6 @@ def test_they_are_read_by_default_only_where_it_is_asked_for() -> None:
     assert "hyperstack" not in others
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CLOUDS)
 def test_each_is_apart_from_the_clouds_that_a_plan_chooses_from(name: str) -> None:
     assert find_partition(name, "anywhere") not in CLOUD_PARTITIONS

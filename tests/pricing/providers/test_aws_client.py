@@ -54,7 +54,7 @@ def test_boto3s_own_endpoint_variable_for_one_service_obeys_the_same_rule(
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", server.url)
     client = AwsClient(ProviderHttpClient("aws", context(CREDENTIALS)))
-    client.request_page("page.json", "pricing", "us-east-1", "get_products", "PriceList")
+    next(client.read_all_pages("page", "pricing", "us-east-1", "get_products", "PriceList"))
     assert KEY not in str(server.requests[0].headers)
 
 

@@ -15,7 +15,6 @@ from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.aws import bulk_files
 from pricing.providers.aws.bulk_files import OfferFileError, entries, region_offers
-from pricing.providers.aws.options import Rate
 from pricing.providers.aws.rows import Machine, MachineLookup, Sku
 from tests.pricing.servers.aws_market import PUBLISHED, small
 from tests.pricing.servers.aws_rows import all_rows
@@ -82,7 +81,7 @@ def test_a_garbled_compressed_file_is_refused() -> None:
     packed = gzip.compress(DATA, mtime=0)
     middle = len(packed) // 2
     garbled = packed[:middle] + b"\xff" * 64 + packed[middle + 64 :]
-    for read_file in (entries, lambda f: bulk_files.plan_rates(f, {}, "x")):
+    for read_file in (entries, lambda f: bulk_files.plan_rates(f, {}, "x", PUBLISHED.date())):
         with pytest.raises(OfferFileError):
             list(read_file(gzip.GzipFile(fileobj=io.BytesIO(garbled))))
 
@@ -90,9 +89,9 @@ def test_a_garbled_compressed_file_is_refused() -> None:
 def test_plans_are_joined_by_sku() -> None:
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     data = json.dumps(plans_of(MARKET, "eu-west-1")).encode()
-    rates = list(bulk_files.plan_rates(io.BytesIO(data), skus, "eu-west-1"))
+    rates = list(bulk_files.plan_rates(io.BytesIO(data), skus, "eu-west-1", PUBLISHED.date()))
     sold_so = [box for box in MARKET.boxes if box.plans]
-    assert all(isinstance(rate, Rate) for rate in rates)
+    assert all(isinstance(rate, Offer) for rate in rates)
     assert len(rates) == len(sold_so) * 2 * 2 * 3
 
 
@@ -105,7 +104,9 @@ def test_a_rate_of_an_unknown_plan_is_reported() -> None:
     document["products"] = document["products"][:1]
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     rates = list(
-        bulk_files.plan_rates(io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1")
+        bulk_files.plan_rates(
+            io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1", PUBLISHED.date()
+        )
     )
     assert any(not isinstance(rate, SkippedRow) for rate in rates)
     assert {rate.reason for rate in rates if isinstance(rate, SkippedRow)} == {
@@ -118,7 +119,11 @@ def test_a_file_without_plans_is_refused_and_never_read_as_plans_that_are_gone(
     document: object,
 ) -> None:
     with pytest.raises(OfferFileError, match="no savings plans"):
-        list(bulk_files.plan_rates(io.BytesIO(json.dumps(document).encode()), {}, "eu-west-1"))
+        list(
+            bulk_files.plan_rates(
+                io.BytesIO(json.dumps(document).encode()), {}, "eu-west-1", PUBLISHED.date()
+            )
+        )
 
 
 class CountedFile(io.BytesIO):
@@ -137,6 +142,6 @@ def test_a_plan_file_is_read_once() -> None:
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     data = json.dumps(document).encode()
     in_order = CountedFile(data)
-    expected = list(bulk_files.plan_rates(in_order, skus, "eu-west-1"))
+    expected = list(bulk_files.plan_rates(in_order, skus, "eu-west-1", PUBLISHED.date()))
     assert expected
     assert in_order.count == len(data)

@@ -22,7 +22,6 @@ def learned(info: dict[str, Any]) -> Machine | SkippedRow | None:
     return machines.find(info["InstanceType"])
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
 def test_ec2_and_our_table_agree(box: Box) -> None:
     by_ec2, by_table = learned(described(box)), MachineLookup(DAY).find(box.name)
@@ -63,7 +62,6 @@ def test_trap_4_a_count_of_0_is_never_guessed() -> None:
     assert found == SkippedRow("number of accelerators unknown", "g9f.large")
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "mib", "slug"),
     [

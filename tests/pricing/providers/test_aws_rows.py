@@ -69,7 +69,6 @@ def test_a_plain_row_is_an_offer() -> None:
     assert len(offers) == 1 + len(CODES)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("attributes", "expected"),
     [
@@ -143,7 +142,6 @@ def test_the_free_tier_is_no_offer() -> None:
     assert reason(made) == "free tier"
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda value: str(value))
 def test_each_reservation_has_its_own_terms(kind: tuple[int, str, str], code: str) -> None:
     months, offering, payment = kind

@@ -122,7 +122,6 @@ def test_trap_3_the_words_decide_and_not_the_usage_type(server: GcpServer) -> No
     }
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "region", "chips", "price"),
     [

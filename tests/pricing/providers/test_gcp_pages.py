@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pricing.ingest.http import MAX_CALLS, AccessDenied, ProviderHttpClient
+from pricing.ingest.http import MAX_CALLS, AccessDenied, check_endpoint
 from pricing.ingest.provider import NotRead, ProviderUnavailable
 from pricing.providers.gcp import client
 from pricing.providers.gcp import provider as gcp
@@ -150,12 +150,8 @@ def test_loopback_is_asked_without_credentials(
 
 
 def test_the_key_goes_into_a_header_over_https() -> None:
-    pages = ProviderHttpClient("gcp", context({"GCP_API_KEY": KEY}))
-    endpoint = client._endpoint(pages, "GCP_BILLING_URL", client.BILLING_URL, "/v1")
-    credentials = client._credentials(pages, endpoint, KEY)
-    headers: dict[str, str] = {}
-    credentials.apply(headers)
-    assert headers == {"x-goog-api-key": KEY}
+    sign = client.make_signer(check_endpoint("gcp", "GCP_BILLING_URL", client.BILLING_URL), KEY, "")
+    assert sign() == {"x-goog-api-key": KEY}
 
 
 def test_an_error_never_tells_the_key(server: GcpServer) -> None:
