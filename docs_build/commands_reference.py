@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, Action, ArgumentParser
+from argparse import SUPPRESS, Action
 from collections.abc import Iterator
 
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 
 from docs_build.markdown_table import format_table
-from gpu_cost_planner.command_line import COMMANDS as SHARED_COMMANDS
 from gpu_cost_planner.command_line import build_parser, read_parsers
 
 APPS = ("planner", "pricing")
@@ -35,20 +34,11 @@ def render_commands() -> str:
         _format(f"manage.py {name}", name, command.help, read_arguments(name, command))
         for name, command in read_commands().items()
     ]
-    for name, parser in read_command_line().items():
+    for name, parser in read_parsers(build_parser()).items():
         program = f"gpu-cost-planner {name}"
         arguments = [action for action in parser._actions if action.dest != "help"]
         sections.append(_format(program, program, parser.description or "", arguments))
     return "\n\n".join(sections)
-
-
-def read_command_line() -> dict[str, ArgumentParser]:
-    """name → parser, of the commands that `gpu-cost-planner` has and `manage.py` has not."""
-    return {
-        name: parser
-        for name, parser in read_parsers(build_parser()).items()
-        if name not in SHARED_COMMANDS
-    }
 
 
 def _format(program: str, title: str, help_text: str, arguments: list[Action]) -> str:

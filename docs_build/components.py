@@ -54,11 +54,7 @@ class Component:
 
     @property
     def url(self) -> str:
-        """Its package URL.
-
-        >>> Component("npm", "@tabler/core", "1.6.1", "MIT").url
-        'pkg:npm/%40tabler/core@1.6.1'
-        """
+        """Its package URL."""
         return f"pkg:{self.kind}/{self.name.replace('@', '%40')}@{self.version}"
 
 

@@ -40,11 +40,7 @@ _TAG = re.compile(r"<[^>]+>|\"")
 
 
 def name_columns(rows: str) -> tuple[str, int]:
-    """The rows of a table with the name of its column in each cell, and how many columns it has.
-
-    >>> name_columns("<tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr>")[0][29:]
-    '<tr><th scope="row" class="fw-normal">1</th><td>2</td></tr>'
-    """
+    """The rows of a table with the name of its column in each cell, and how many columns it has."""
     heads = [_TAG.sub("", head).strip() for head in _HEAD.findall(rows)]
     return _ROW.sub(lambda row: f"<tr>{_name_cells(row[1], heads)}</tr>", rows), len(heads)
 

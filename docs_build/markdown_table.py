@@ -6,13 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def format_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with a header.
-
-    >>> print(format_table(("name", "meaning"), [("`a|b`", "one\\ntwo")]))
-    | name | meaning |
-    |---|---|
-    | `a\\|b` | one two |
-    """
+    """A table with a header."""
     lines = [_format_row(columns), "|" + "---|" * len(columns)]
     return "\n".join([*lines, *(_format_row(row) for row in rows)])
 

@@ -46,10 +46,9 @@ once, at the start. A value that cannot be read stops the start. Variables of th
 (credentials, price lists) are described with each [provider](../providers/index.md)."""
 _COMMANDS = """# Commands
 
-Run as `.venv/bin/python manage.py COMMAND`; `compare`, `estimate`, `calibrate`, `portfolio` and
-`prices` also as `gpu-cost-planner COMMAND`, [without Django and
-database](../guides/command-line.md). The last sections are of commands that only
-`gpu-cost-planner` has. `--help` prints the same."""
+`manage.py` is for operators of a server, run as `.venv/bin/python manage.py COMMAND`;
+`gpu-cost-planner` answers questions, [without Django and
+database](../guides/command-line.md). `--help` prints the same."""
 _TARGETS = """# Make targets
 
 Each target installs what it needs first."""
@@ -162,11 +161,7 @@ _VARIABLE = re.compile(r"^([A-Z_]+) \?= (.*)$", re.MULTILINE)
 
 
 def read_targets(makefile: str | None = None) -> dict[str, str]:
-    """target → what it does; empty where the Makefile does not say.
-
-    >>> read_targets("run: a b ## Serve it\\nlint:\\n\\tx\\n")
-    {'run': 'Serve it', 'lint': ''}
-    """
+    """target → what it does; empty where the Makefile does not say."""
     text = MAKEFILE.read_text() if makefile is None else makefile
     return {target: meaning or "" for target, meaning in _TARGET.findall(text)}
 

@@ -42,11 +42,7 @@ class Variable:
 
 
 def read_variables(source: str | None = None) -> list[Variable]:
-    """Each variable once, in the order of the settings; the default as the code says it.
-
-    >>> read_variables('X = env.number("API_LIMIT", 1_000)')
-    [Variable(name='API_LIMIT', kind='number', default='1000')]
-    """
+    """Each variable once, in the order of the settings; the default as the code says it."""
     tree = ast.parse(SETTINGS.read_text() if source is None else source)
     variables: dict[str, Variable] = {}
     for call in _calls(tree):

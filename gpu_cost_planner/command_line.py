@@ -1,8 +1,6 @@
 """`gpu-cost-planner`: the planner on the command line, without Django and database.
 
-`compare`, `estimate`, `calibrate`, `portfolio`, `prices`, `usage` and `jobfile` print what
-`manage.py` prints; prices are those that come with the program, or with `--server` those of a
-running planner.
+Prices are those that come with the program, or with `--server` those of a running planner.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from gpu_cost_planner.version import read_version
 from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, PORTFOLIO
 from planner.commands.command import REFUSED, Command
 from planner.commands.job_file import JOB_FILE
-from planner.commands.prices import PRICES
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
 
@@ -28,12 +25,10 @@ COMMANDS: Mapping[str, Command] = {
     "estimate": ESTIMATE,
     "calibrate": CALIBRATE,
     "portfolio": PORTFOLIO,
-    "prices": PRICES,
     "usage": USAGE,
     "jobfile": JOB_FILE,
 }
-"""Those that `manage.py` has too."""
-PRICED = {"compare", "portfolio", "prices"}
+PRICED = {"compare", "portfolio"}
 """Those of them that need prices."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""

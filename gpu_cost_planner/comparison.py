@@ -36,11 +36,11 @@ class Table:
     name: str
     _build: Callable[[], pd.DataFrame]
 
-    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
-        """The table as a frame; money is exact `Decimal`, or `float64` with `floats=True`."""
+    def to_frame(self, *, exact: bool = False) -> pd.DataFrame:
+        """The table as a frame; money is `float64`, or `Decimal` with `exact=True`."""
         from planner.exports.frames import convert_money
 
-        return convert_money(self._build()) if floats else self._build()
+        return self._build() if exact else convert_money(self._build())
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """The table as CSV with exact amounts, written to `path` where one is given."""
@@ -90,8 +90,9 @@ class Comparison:
     answer: ComparisonAnswer
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Verdict:
         """What to do, in the order of money, and how sure it is."""
+        assert self.answer.verdict is not None, "every new answer has one"
         return self.answer.verdict
 
     @property
@@ -289,9 +290,9 @@ class OfferList:
         revisions = {info.provider: info.revision for info in self.catalog.revisions}
         return [offer_json(self.catalog, row, revisions) for row in self.rows]
 
-    def to_frame(self, *, floats: bool = False) -> pd.DataFrame:
-        """A row for each offer; money is exact `Decimal`, or `float64` with `floats=True`."""
-        return self._table.to_frame(floats=floats)
+    def to_frame(self, *, exact: bool = False) -> pd.DataFrame:
+        """A row for each offer; money is `float64`, or `Decimal` with `exact=True`."""
+        return self._table.to_frame(exact=exact)
 
     def to_csv(self) -> str:
         """The offers as CSV with exact amounts."""

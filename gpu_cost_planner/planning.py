@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pricing.market.snapshot import Catalog
 
     Request = Mapping[str, object] | ComparisonRequest | str | Path
-    """A comparison: its fields, the model, or the name of a file in JSON or TOML."""
+    """A comparison: its fields, the model, a line such as `8 H100 for 12 months in Europe`, or the
+    name of a file in JSON or TOML."""
     Names = str | Sequence[str]
     """One name or several."""
 Model = TypeVar("Model")
@@ -31,9 +32,10 @@ def compare(
 ) -> Comparison:
     """What renting, owning and mixing cost: the answer of page, API and command.
 
-    `request` holds the fields of the reference page "Request", as a mapping, a model or the name
-    of a file. `catalog`: the bundled prices unless given (`server_catalog`). `today` dates the
-    ages of prices and the default start. Raises `InvalidInput` with every field refused.
+    `request` is a line such as `8 H100 for 12 months in Europe`, or holds the fields of the
+    reference page "Request", as a mapping, a model or the name of a file. `catalog`: the bundled
+    prices unless given (`server_catalog`). `today` dates the ages of prices and the default
+    start. Raises `InvalidInput` with every field refused.
 
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
     >>> answer = compare({"start": "2027-01", "workload": hours})
@@ -44,7 +46,7 @@ def compare(
     from planner.comparison import compare as answer_request
 
     known = catalog or bundled_catalog()
-    return Comparison(answer_request(read_file(request), known, today=today))
+    return Comparison(answer_request(read_question(request), known, today=today))
 
 
 def estimate(request: Mapping[str, object] | EstimateRequest | str | Path) -> Estimated:
@@ -112,22 +114,22 @@ def offers(
 
 def sweep(
     request: Mapping[str, object] | str | Path,
-    grid: Mapping[str, Sequence[object]],
+    grid: Mapping[str, object],
     *,
     catalog: Catalog | None = None,
     today: dt.date | None = None,
     processes: int | None = None,
     journal: str | Path | None = None,
     progress: bool = False,
-    floats: bool = False,
+    exact: bool = False,
 ) -> pd.DataFrame:
     """A row for each combination of the grid's values: what is advised, and what it costs.
 
     `grid` maps dotted fields of the request to the values that they take. `processes`: as many
     as there are processors unless given. `journal` names a file that keeps what is done, so that
-    the same call goes on where an earlier one was stopped. `progress` shows a bar. Money is exact,
-    or `float64` with `floats`. A combination that the market refuses has its reason in the column
-    `refused`. Raises `InvalidInput` for a request whose fields are refused.
+    the same call goes on where an earlier one was stopped. `progress` shows a bar. Money is
+    `float64`, or `Decimal` with `exact`. A combination that the market refuses has its reason in
+    the column `refused`. Raises `InvalidInput` for a request whose fields are refused.
 
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
     >>> grid = {"horizon_months": [6, 36]}
@@ -145,7 +147,7 @@ def sweep(
         processes=processes,
         journal=journal,
         progress=progress,
-        floats=floats,
+        exact=exact,
     )
 
 
@@ -185,6 +187,17 @@ def read_file(
     if isinstance(request, Mapping):
         return cast("Mapping[str, object]", plain_values(request))
     return request
+
+
+def read_question(
+    request: Mapping[str, object] | Model | str | Path,
+) -> Mapping[str, object] | Model:
+    """The request; of a text that names no file, the one that the line asks for."""
+    if not isinstance(request, str):
+        return read_file(request)
+    from planner.commands.command import read_comparison
+
+    return read_comparison(request)
 
 
 def bundled_catalog() -> Catalog:

@@ -47,6 +47,7 @@ def run(options: Namespace, catalog: Catalog, write: Callable[[str], object]) ->
         processes=options.processes,
         journal=options.journal,
         progress=not options.quiet,
+        exact=True,
     )
     write(format_csv(frame))
     return 0

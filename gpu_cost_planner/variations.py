@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
-from gpu_cost_planner.planning import plain_values, read_file
+from gpu_cost_planner.planning import plain_values, read_question
 from gpu_cost_planner.version import read_version
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
@@ -41,16 +41,16 @@ LOOK_EVERY_S = 2.0
 
 def run_sweep(
     request: Mapping[str, Any] | str | Path,
-    grid: Mapping[str, Sequence[Any]],
+    grid: Mapping[str, object],
     market: Market,
     *,
     processes: int | None,
     journal: str | Path | None,
     progress: bool,
-    floats: bool,
+    exact: bool,
 ) -> pd.DataFrame:
     """A row for each combination of the grid's values; see `gpu_cost_planner.sweep`."""
-    fields = read_file(request)
+    fields = read_question(request)
     if not isinstance(fields, Mapping):
         raise InvalidInput("", "a sweep varies the fields of a mapping or of a file")
     variations = list_variations(fields, grid)
@@ -66,7 +66,7 @@ def run_sweep(
             done.add(key, row)
             report(1)
         rows = [done.rows[key] for key in keys]
-    return build_frame([one.values for one in variations], rows, floats=floats)
+    return build_frame([one.values for one in variations], rows, exact=exact)
 
 
 def _compare(
@@ -124,9 +124,7 @@ class Variation:
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def list_variations(
-    request: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]
-) -> list[Variation]:
+def list_variations(request: Mapping[str, Any], grid: Mapping[str, object]) -> list[Variation]:
     """A request for each combination of the grid's values, the last field varying fastest.
 
     A field is a dotted path, a number in it a place in a list: `on_prem.servers.0.unit_price`.
@@ -335,9 +333,9 @@ def refuse(reason: str) -> dict[str, Any]:
 
 
 def build_frame(
-    values: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], *, floats: bool
+    values: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, Any]], *, exact: bool
 ) -> pd.DataFrame:
-    """A row for each combination: its values, then `COLUMNS`; money exact unless `floats`."""
+    """A row for each combination: its values, then `COLUMNS`; money `float64` unless `exact`."""
     import pandas as pd
 
     table, given_values = list(rows), list(values)
@@ -346,8 +344,8 @@ def build_frame(
     for name in COLUMNS:
         cells = [row[name] for row in table]
         if name in _MONEY:
-            exact = [None if cell is None else Decimal(cell) for cell in cells]
-            columns[name] = pd.Series(exact, dtype="float64" if floats else "object")
+            amounts = [None if cell is None else Decimal(cell) for cell in cells]
+            columns[name] = pd.Series(amounts, dtype="object" if exact else "float64")
         elif name == "confidence":
             columns[name] = pd.Series(cells, dtype="float64")
         elif name == "recommended":

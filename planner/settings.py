@@ -120,7 +120,6 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # On http://localhost while developing.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-MFA_ADAPTER = "planner.web.common.two_factor.TwoFactorAdapter"
 ACCOUNT_ADAPTER = "planner.web.common.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "planner.web.common.adapters.CompanyAdapter"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
@@ -276,14 +275,6 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "POSTPROCESSING_HOOKS": ["planner.api.schema.describe_fields"],
-    "ENUM_NAME_OVERRIDES": {
-        "SavedComparisonState": "planner.models.project.State",
-        "JobState": "planner.models.bookkeeping.JobState",
-        "DeliveryState": "planner.models.bookkeeping.DeliveryState",
-        "PriceState": "pricing.market.coverage.PriceState",
-        "MachineKind": "planner.contract.answer.portfolio.MACHINE_KINDS",
-        "PayingWhen": "planner.contract.answer.risk.PAYING_WHEN",
-    },
 }
 
 CELERY_BROKER_URL = env.address("CELERY_BROKER_URL")

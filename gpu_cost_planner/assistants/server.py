@@ -21,6 +21,7 @@ from mcp.server.stdio import stdio_server
 
 from gpu_cost_planner.assistants.tools import TOOLS, Answer
 from gpu_cost_planner.version import read_version
+from pricing.common.problems import PROBLEM_JSON, problem_body
 from pricing.market.snapshot import Catalog
 
 if TYPE_CHECKING:
@@ -29,13 +30,12 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Answers what deep-learning accelerators should cost: rented, committed, owned or mixed. Call "
-    "`estimate` for a training whose hours are not known, `compare` for a verdict, `explain` for "
-    "one table of it, `offers` for prices. Figures are computed, with dated prices; do not round "
-    "or add to them. A refusal names the fields to change."
+    "`compare` for a verdict, `explain` for one table of it, `estimate` for a training whose hours "
+    "are not known, `portfolio` for all projects of a team, `usage` for a bill or a log, `offers` "
+    "for prices, `fields` for what a section of a request takes. Figures are computed, with dated "
+    "prices; do not round or add to them. A refusal names the fields to change."
 )
-_READ_ONLY = types.ToolAnnotations(
-    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
+_READ_ONLY = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _TOOLS = {tool.name: tool for tool in TOOLS}
 
 
@@ -166,8 +166,8 @@ def _read_token(scope: Scope) -> str:
 
 
 async def _refuse(status: HTTPStatus, send: Send) -> None:
-    body = json.dumps({"status": status.value, "title": status.phrase, "detail": _WORDS[status]})
-    headers = [(b"content-type", b"application/problem+json")]
+    body = json.dumps(problem_body(status, _WORDS[status]))
+    headers = [(b"content-type", PROBLEM_JSON.encode())]
     if status == HTTPStatus.UNAUTHORIZED:
         headers.append((b"www-authenticate", b'Bearer realm="mcp"'))
     await send({"type": "http.response.start", "status": status.value, "headers": headers})

@@ -6,25 +6,36 @@ by `explain` when it is asked for. A refusal names the field and what is allowed
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from typing import Any
+
+from pydantic import BaseModel
 
 from planner.comparison import compare
 from planner.contract.amounts import format_money
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.common import AnswerModel, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.tables import leave_out
 from planner.contract.labels import NO_RANGE_HERE, SCENARIO_TITLES
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.validation import DECIMAL_TEXT_SCHEMA, to_json_schema
+from planner.contract.request.portfolio import PortfolioRequest
+from planner.contract.request.question import EXAMPLE, FORM, read_question
+from planner.contract.validation import models_in, to_json_schema
 from planner.costing.advice.verdict import describe_alternative
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports import TABLES
 from planner.sizing.estimate import EstimateRequest, estimate
+from planner.usage.question import UsageAnswer, UsageQuestion, answer_usage, split_list
 from pricing.common.bounded import check_tree
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.problems import list_errors
 from pricing.market.offer_filters import ORDERINGS, search_offers
 from pricing.market.offer_rows import offer_json
 from pricing.market.offers import PurchaseOption
@@ -36,8 +47,6 @@ MAX_OFFERS = 50
 """Most offers of one answer."""
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
-_DECIMAL = "DecimalText"
-"""Name of the one schema of a number written as text."""
 _NAMES = ("accelerator", "provider", "region", "geography", "purchase_option", "instance_type")
 _LIMITS = ("min_accelerators", "accelerator_count", "min_accelerator_memory_gib")
 
@@ -64,93 +73,75 @@ class AssistantTool:
             check_tree(arguments)
             return self.answer(arguments, catalog)
         except InvalidInput as refusal:
-            return Answer.refused(refusal)
+            return Answer.refused(refusal, arguments)
 
 
-def _request_schema(model: type[ComparisonRequest] | type[EstimateRequest]) -> Schema:
-    schema: Schema = _without_repeats(to_json_schema(model.model_json_schema()))
-    kinds = {**schema.get("$defs", {}), _DECIMAL: DECIMAL_TEXT_SCHEMA}
-    return {**schema, "$defs": kinds, "additionalProperties": False}
+def _object(properties: Schema, *required: str) -> Schema:
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
 
 
-def _without_repeats(part: Any) -> Any:
-    """The schema without what would be read each time and says nothing: pydantic's titles, which
-    repeat the names, null for what may be left out, how a number is written as text, and that no
-    object takes other fields, which the whole says once."""
-    if isinstance(part, list):
-        return [_without_repeats(entry) for entry in part]
-    if not isinstance(part, dict):
-        return part
-    if part == DECIMAL_TEXT_SCHEMA:
-        return {"$ref": f"#/$defs/{_DECIMAL}"}
-    part = _without_null(part)
-    if isinstance(default := part.get("default"), dict):
-        stated = {name: value for name, value in default.items() if value is not None}
-        part = {**part, "default": stated}
-    return {
-        name: _without_repeats(value)
-        for name, value in part.items()
-        if (name != "title" or not isinstance(value, str))
-        and not (name == "additionalProperties" and value is False)
-    }
+def _shallow(model: type[BaseModel], *required: str, **more: Schema) -> Schema:
+    """The fields of a request by type and meaning, without what is inside them: `fields` says
+    that, so that a list of tools is short."""
+    fields = model.model_json_schema()["properties"]
+    return _object(more | {name: _brief(value) for name, value in fields.items()}, *required)
 
 
-def _without_null(part: Schema) -> Schema:
-    """A field that may be left out as what it is where it is there."""
-    kinds = part.get("anyOf")
-    if not isinstance(kinds, list) or "default" not in part or part["default"] is not None:
-        return part
-    own = [kind for kind in kinds if kind != {"type": "null"}]
-    left = {name: value for name, value in part.items() if name not in ("anyOf", "default")}
-    return {**own[0], **left} if len(own) == 1 else {"anyOf": own, **left}
+def _brief(field: Schema) -> Schema:
+    options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
+    kind = (options[0] if options else field).get("type", "object")
+    meaning = re.split(r"[.;:](?:\s|$)", field["description"])[0]
+    return {"type": kind, "description": " ".join(meaning.split())}
 
 
-def _explain_schema() -> Schema:
-    return {
-        "type": "object",
-        "properties": {
-            "request": {
-                "type": "object",
-                "description": "The request as it was given to `compare`.",
-            },
-            "table": {"type": "string", "enum": list(TABLES), "description": "Which table."},
-            "scenario": {
-                "type": "string",
-                "description": "Only rows of this scenario; absent: the advised one.",
-            },
-        },
-        "required": ["request", "table"],
-        "additionalProperties": False,
-    }
+_QUESTION: Schema = {"type": "string", "description": f"Instead of fields: {FORM}"}
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 
 
 def _offers_schema() -> Schema:
-    names = {"type": "array", "items": {"type": "string"}, "maxItems": 50}
     options = {"type": "string", "enum": [option.value for option in PurchaseOption]}
-    properties: Schema = {name: names | {"description": f"Only these: {name}."} for name in _NAMES}
-    properties["purchase_option"] = properties["purchase_option"] | {"items": options}
-    for name in _LIMITS:
-        properties[name] = {"type": "number", "minimum": 0, "description": "Limit of a machine."}
-    properties["sold_now"] = {
-        "type": "boolean",
-        "default": True,
-        "description": "False: last known prices of what is sold no more.",
-    }
-    properties["ordering"] = {"type": "string", "enum": list(ORDERINGS), "default": ORDERINGS[0]}
+    properties: Schema = dict.fromkeys(_NAMES, _TEXTS)
+    properties["purchase_option"] = _TEXTS | {"items": options}
+    properties |= {name: {"type": "number"} for name in _LIMITS}
+    properties["sold_now"] = {"type": "boolean", "default": True}
+    properties["ordering"] = {"type": "string", "enum": list(ORDERINGS)}
     properties["limit"] = {"type": "integer", "minimum": 1, "maximum": MAX_OFFERS, "default": 10}
-    return {"type": "object", "properties": properties, "additionalProperties": False}
+    return _object(properties)
 
 
-def _compare(request: Mapping[str, Any], catalog: Catalog) -> Any:
-    return compare(request, catalog, work=WorkMeter(WORK_UNITS))
+def _explain_schema() -> Schema:
+    return _object(
+        {
+            "question": _QUESTION,
+            "request": {"type": "object", "description": "As it was given to `compare`."},
+            "table": {"type": "string", "enum": list(TABLES)},
+            "scenario": {"type": "string", "description": "Absent: the advised one."},
+        },
+        "table",
+    )
+
+
+def _compare(arguments: Arguments, catalog: Catalog) -> ComparisonAnswer:
+    """The answer to the line or the fields of a request."""
+    question = arguments.get("question")
+    if question is None:
+        return compare(arguments, catalog, work=WorkMeter(WORK_UNITS))
+    if len(arguments) > 1:
+        raise InvalidInput("question", "stands for the whole request; leave the other fields out")
+    if not isinstance(question, str):
+        raise InvalidInput("question", f"{question!r} is not text; write {FORM}")
+    return compare(read_question(question), catalog, work=WorkMeter(WORK_UNITS))
 
 
 def _call_explain(arguments: Arguments, catalog: Catalog) -> Answer:
-    _check_fields(arguments, ("request", "table", "scenario"))
+    _check_fields(arguments, ("question", "request", "table", "scenario"))
     table = arguments.get("table")
     if table not in TABLES:
         raise InvalidInput("table", f"{table!r} is unknown; allowed are {', '.join(TABLES)}")
     request = arguments.get("request")
+    if "question" in arguments:
+        request = {"question": arguments["question"]}
     if not isinstance(request, Mapping):
         raise InvalidInput("request", "is missing; give the request that was compared")
     return answer_table(_compare(request, catalog), table, arguments.get("scenario"))
@@ -167,37 +158,101 @@ def _call_offers(arguments: Arguments, catalog: Catalog) -> Answer:
     return answer_offers(catalog, rows, count)
 
 
+def _call_portfolio(arguments: Arguments, catalog: Catalog) -> Answer:
+    from planner.portfolio.portfolio import plan_portfolio
+
+    return answer_portfolio(plan_portfolio(arguments, catalog, work=WorkMeter(WORK_UNITS)))
+
+
+def _call_usage(arguments: Arguments, _catalog: Catalog) -> Answer:
+    _check_fields(arguments, _USAGE)
+    texts = {name: arguments.get(name, "") for name in _USAGE}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise InvalidInput(name, f"{text!r} is not text")
+    if not texts["content"]:
+        raise InvalidInput("content", "is missing; give the text of the file")
+    question = UsageQuestion(
+        by=split_list(texts["by"]) or UsageQuestion.by,
+        accelerator=texts["accelerator"] or None,
+        max_bytes=MOST_BYTES,
+    )
+    file = (texts["file_name"], BytesIO(texts["content"].encode()))
+    return answer_use(answer_usage([file], question, dt.datetime.now(dt.UTC).date()))
+
+
+def _call_fields(arguments: Arguments, _catalog: Catalog) -> Answer:
+    _check_fields(arguments, ("request", "section"))
+    name, section = arguments.get("request"), arguments.get("section")
+    if not isinstance(name, str) or name not in _REQUESTS:
+        raise InvalidInput("request", f"{name!r} is unknown; allowed are {', '.join(_REQUESTS)}")
+    model = _REQUESTS[name]
+    if section is not None and section not in model.model_fields:
+        known = ", ".join(model.model_fields)
+        raise InvalidInput("section", f"{section!r} is unknown; allowed are {known}")
+    parts = [model] if section is None else [*models_in(model.model_fields[section].annotation)]
+    data = {part.__name__: to_json_schema(part.model_json_schema()) for part in parts}
+    lines = [
+        f"{part.__name__}.{name}: {' '.join((field.description or '').split())}"
+        for part in parts
+        for name, field in part.model_fields.items()
+    ]
+    return Answer("\n".join(lines), data)
+
+
 def _check_fields(arguments: Arguments, allowed: tuple[str, ...]) -> None:
     for name in arguments:
         if name not in allowed:
             raise InvalidInput(name, f"unknown field; allowed are {', '.join(allowed)}")
 
 
+MOST_BYTES = 20_000_000
+"""Of a file of usage, unpacked."""
+_USAGE = ("content", "file_name", "by", "accelerator")
+_REQUESTS: Mapping[str, type[BaseModel]] = {
+    "compare": ComparisonRequest,
+    "estimate": EstimateRequest,
+    "portfolio": PortfolioRequest,
+}
 TOOLS: tuple[AssistantTool, ...] = (
     AssistantTool(
         "compare",
         "Compare renting, committing, owning and mixing",
-        "What deep-learning accelerators should cost, and what to do: the verdict with its range, "
-        "what is owed later, the total of each way to buy, and what would be cheaper. Example, 8 "
-        "H100 for a year in Europe: {horizon_months: 12, workload: {kind: accelerator_hours, "
-        "accelerator: H100, hours_per_month: 5840, peak_accelerators: 8}, constraints: "
-        "{geographies: [europe]}}; a month is 730 h.",
-        lambda: _request_schema(ComparisonRequest),
+        "What accelerators should cost, and what to do: the verdict with its range, what is owed "
+        f"later, the total of each way to buy. {{question: {EXAMPLE}}} is the same as "
+        "{horizon_months: 12, workload: {kind: accelerator_hours, accelerator: H100, "
+        "hours_per_month: 5840, peak_accelerators: 8}, constraints: {geographies: [europe]}}.",
+        lambda: _shallow(ComparisonRequest, question=_QUESTION),
         lambda arguments, catalog: answer_comparison(_compare(arguments, catalog)),
     ),
     AssistantTool(
         "estimate",
-        "Estimate the hours and memory of a training",
-        "Accelerator-hours with their range, memory, duration and layout of a workload on one "
-        "accelerator, and the best others beside it. No price is read.",
-        lambda: _request_schema(EstimateRequest),
+        "Estimate hours and memory of a training",
+        "Accelerator-hours with their range, memory, duration and layout, such as of {workload: "
+        "{kind: training, parameters: 7e9, tokens: 1e11}}. No price is read.",
+        lambda: _shallow(EstimateRequest, "workload"),
         lambda arguments, _catalog: answer_estimate(estimate(arguments).answer),
+    ),
+    AssistantTool(
+        "portfolio",
+        "Plan all projects together",
+        "What a team should own, commit to and rent for all its projects, and what each pays: "
+        "{projects: [{name: Speech, workload: {...}}]}, workloads as of `compare`.",
+        lambda: _shallow(PortfolioRequest, "projects"),
+        _call_portfolio,
+    ),
+    AssistantTool(
+        "usage",
+        "Read a bill or a log of a cluster",
+        "Hours, costs and the demand to come, from the text of one file: FOCUS, CUR, exports of "
+        "Azure and Google Cloud, sacct, nvidia-smi, Prometheus, or a table of one's own.",
+        lambda: _object({name: {"type": "string"} for name in _USAGE}, "content"),
+        _call_usage,
     ),
     AssistantTool(
         "explain",
         "Give one table of a comparison",
-        "One table of the answer that `compare` gives for the same request: cost lines, "
-        "assumptions with their sources, what moves the total, break-even and others.",
+        "One table of the answer that `compare` gives, as CSV.",
         _explain_schema,
         _call_explain,
     ),
@@ -207,6 +262,19 @@ TOOLS: tuple[AssistantTool, ...] = (
         "Prices of cloud machines, the cheapest first, each with its day and source.",
         _offers_schema,
         _call_offers,
+    ),
+    AssistantTool(
+        "fields",
+        "Describe the fields of a request",
+        "Every field of a section of a request with its type, bounds and meaning.",
+        lambda: _object(
+            {
+                "request": {"type": "string", "enum": list(_REQUESTS)},
+                "section": {"type": "string", "description": "Absent: the top level."},
+            },
+            "request",
+        ),
+        _call_fields,
     ),
 )
 
@@ -226,11 +294,11 @@ class Answer:
     is_error: bool = False
 
     @classmethod
-    def refused(cls, refusal: InvalidInput) -> Answer:
+    def refused(cls, refusal: InvalidInput, arguments: Arguments) -> Answer:
         """Each field with what is wrong and what is allowed."""
         lines = [str(one) for one in refusal.all()]
         text = "\n".join(["Refused; change these fields and call again:", *lines])
-        return cls(text, {"errors": refusal.to_errors()}, is_error=True)
+        return cls(text, {"errors": list_errors(refusal, arguments)}, is_error=True)
 
 
 def answer_comparison(answer: ComparisonAnswer) -> Answer:
@@ -251,19 +319,12 @@ def answer_comparison(answer: ComparisonAnswer) -> Answer:
         lines.append(f"and {len(answer.warnings) - MOST_WARNINGS} more notes")
     prices = ", ".join(f"{c.provider} of {c.as_of}" for c in answer.catalog)
     lines.append(f"Prices: {prices}. `explain` gives a table of this answer.")
-    whole = answer.to_json()
-    data = {name: whole[name] for name in ("currency", "start", "horizon_months", "verdict")}
-    data |= {name: whole[name] for name in ("recommendation", "cheaper_if", "warnings")}
-    data["scenarios"] = [
-        {name: one[name] for name in _SCENARIO_FIELDS} for one in whole["scenarios"]
-    ]
-    return Answer("\n".join(lines), data)
+    return Answer("\n".join(lines), _dump(answer))
 
 
-_SCENARIO_FIELDS = (
-    *("key", "feasible", "allowed", "why_not", "why_not_allowed", "total_cost", "owed_after"),
-    *("net_present_cost", "levelised_cost_per_accelerator_hour", "gap"),
-)
+def _dump(answer: AnswerModel) -> dict[str, Any]:
+    """The verdict and totals, as the API gives them by default."""
+    return answer.model_dump(mode="json", exclude=leave_out(type(answer), ()))
 
 
 def answer_estimate(answer: EstimateAnswer) -> Answer:
@@ -292,8 +353,31 @@ def answer_estimate(answer: EstimateAnswer) -> Answer:
     lines += answer.other_chips
     lines += [f"Warning: {text}" for text in answer.warnings]
     lines.append(f"Method: {answer.method}")
-    whole = answer.to_json()
-    return Answer("\n".join(lines), whole | {"candidates": whole["candidates"][: len(fitting)]})
+    rows = [one.model_dump(mode="json") for one in fitting]
+    return Answer("\n".join(lines), _dump(answer) | {"candidates": rows})
+
+
+def answer_portfolio(answer: PortfolioAnswer) -> Answer:
+    """The plan's headline, and what each project pays."""
+    lines = [answer.headline, *answer.why_not, ""]
+    lines += [one.explanation for one in answer.projects]
+    lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
+    return Answer("\n".join(lines), _dump(answer))
+
+
+def answer_use(answer: UsageAnswer) -> Answer:
+    """Use by month, totals, and the request that the demand makes."""
+    data = {name: value for name, value in answer.as_dict().items() if name in _OF_USE}
+    lines = [
+        f"{row.get('month', 'all')}: {row['accelerator_hours']:,.0f} accelerator-hours"
+        for row in data["months"]
+    ]
+    lines += [f"Warning: {text}" for text in data["warnings"]]
+    lines.append(answer.no_demand_because or "`compare` takes `request` as it is.")
+    return Answer("\n".join(lines), data | {"request": answer.request()})
+
+
+_OF_USE = ("files", "rows", "months", "totals", "demand", "no_demand_because", "warnings")
 
 
 def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:

@@ -15,12 +15,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from planner.api.answers import AnswerView
 from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
 from planner.api.responses import require_length
 from planner.models import Access, Team
 from planner.services.teams.access import EDIT, VIEW, Need, require, require_scope
-from pricing.api.pages import METHODS, PAGE_PARAMETERS
+from pricing.api.pages import METHODS, PAGE_PARAMETERS, CursorPages
 from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
 
@@ -63,7 +64,7 @@ def _uuid(query: Query, name: str) -> uuid.UUID | None:
         raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
 
 
-class TeamViewSet(GenericViewSet[Any]):
+class TeamViewSet(AnswerView, GenericViewSet[Any]):
     """List, read, create, edit and delete of one kind of thing, within the caller's teams.
 
     A subclass names its `model`, its serializers, what each action `needs`, and the service
@@ -73,6 +74,8 @@ class TeamViewSet(GenericViewSet[Any]):
     permission_classes = (SignedIn,)
     http_method_names = METHODS
     lookup_value_converter = "uuid"
+    pagination_class = CursorPages
+    page_order: ClassVar[tuple[str, ...]] = ("-created_at", "id")
 
     model: ClassVar[type[models.Model]]
     list_serializer: ClassVar[type[serializers.BaseSerializer[Any]] | None] = None
@@ -97,11 +100,15 @@ class TeamViewSet(GenericViewSet[Any]):
         super().initial(request, *args, **kwargs)
         require_length(request)
         require_scope(self.access, self.need().scope)
-        self.query = Query(request, *self._allowed_parameters())
+        self.read_query(request)
 
-    def _allowed_parameters(self) -> tuple[str, ...]:
-        extra = self.query_parameters.get(self.action, ())
-        return (*self.filters, *PAGE_PARAMETERS, *extra) if self.action == "list" else extra
+    def allowed_parameters(self) -> tuple[str, ...]:
+        if self.action == "list":
+            return (*self.filters, *PAGE_PARAMETERS)
+        return (*super().allowed_parameters(), *self.query_parameters.get(self.action, ()))
+
+    def gives_answer(self) -> bool:
+        return super().gives_answer() and self.action not in ("list", "destroy", "export")
 
     def need(self) -> Need:
         reads = self.request.method in ("GET", "HEAD", "OPTIONS")
@@ -186,11 +193,15 @@ class TeamViewSet(GenericViewSet[Any]):
         return reverse(name, kwargs={**keys, self.lookup_field: value})
 
 
-class ReadMixin(TeamViewSet):
+class ListMixin(TeamViewSet):
+    """What a list says of each thing is all that there is to say."""
+
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
+
+class ReadMixin(ListMixin):
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         row = self.get_object()
         etag = self.etag(row)
@@ -220,7 +231,8 @@ class CreateMixin(TeamViewSet):
 
 
 class ChangeMixin(TeamViewSet):
-    change_serializer: ClassVar[type[serializers.Serializer[Any]]]
+    change_serializer: ClassVar[type[serializers.Serializer[Any]] | None] = None
+    """Of a change that takes other fields than a creation."""
     change: ClassVar[Callable[..., Any]]
     """The service `f(access, row, changes, seen_version)`, as a staticmethod."""
 
@@ -230,7 +242,10 @@ class ChangeMixin(TeamViewSet):
         return self.answer(self.change_row(row, seen))
 
     def change_row(self, row: Any, seen: int | None) -> Any:
-        return self.change(self.access, row, self.read_body(self.change_serializer), seen)
+        serializer = self.change_serializer or self.write_serializer
+        assert serializer is not None
+        changes = self.read_body(serializer, partial=self.change_serializer is None)
+        return self.change(self.access, row, changes, seen)
 
 
 class DeleteMixin(TeamViewSet):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from django.conf import settings
@@ -79,7 +80,8 @@ class SignedIn(BasePermission):
 class PerMinute(SimpleRateThrottle):
     """Requests of a token, a person or an address in a minute; 0 in the settings means no limit.
 
-    A view that computes (`is_computing`) has a tenth of them, counted by itself.
+    A view that computes (`is_computing`) has a tenth of them, counted by itself. What is left
+    stands in the headers RateLimit-Limit, -Remaining and -Reset (seconds).
     """
 
     def __init__(self) -> None:
@@ -100,7 +102,14 @@ class PerMinute(SimpleRateThrottle):
         who = client_address(request.META) if access.is_anonymous else access.key
         self.counted_as = f"throttle:{'computing' if is_computing else 'all'}:{who}"
         self.rate = f"{self.num_requests}/min"
-        return super().allow_request(request, view)
+        is_allowed = super().allow_request(request, view)
+        oldest = self.history[-1] if self.history else self.now
+        request.rate_limit = {  # type: ignore[attr-defined]
+            "Limit": self.num_requests,
+            "Remaining": max(0, self.num_requests - len(self.history)),
+            "Reset": math.ceil(oldest + self.duration - self.now),
+        }
+        return is_allowed
 
     def get_cache_key(self, request: Request, view: Any) -> str:
         return self.counted_as

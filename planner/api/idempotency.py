@@ -63,10 +63,7 @@ def idempotent(method: Callable[..., Response | Write]) -> View:
             return _finish(method(view, request, *args, **kwargs))
         record, is_new = _claim(access.key, key, _digest(request))
         if not is_new:
-            body = record.body
-            if isinstance(body, str):  # Earlier versions stored values.
-                body = RenderedJson(body)
-            return Response(body, status=record.status, headers=record.headers)
+            return Response(RenderedJson(record.body), status=record.status, headers=record.headers)
         try:
             prepared = method(view, request, *args, **kwargs)
             with transaction.atomic():
@@ -142,11 +139,11 @@ STREAM = "stream"
 """Where the body of a file is found in `request.data`."""
 
 
-class CsvParser(BaseParser):
+class FileParser(BaseParser):
     """Hands the body on as a stream; its length is judged before a byte of it is read."""
 
-    media_type = "text/csv"
-    accepted: tuple[str, ...] = ("text/csv",)
+    media_type = "*/*"
+    accepted: tuple[str, ...] = ("text/csv", "application/octet-stream")
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
@@ -161,13 +158,6 @@ class CsvParser(BaseParser):
         body: Any = request.data
         stream: BinaryIO = body.get(STREAM) or io.BytesIO()
         return stream
-
-
-class FileParser(CsvParser):
-    """The same for a file of any kind."""
-
-    media_type = "application/octet-stream"
-    accepted = ("text/csv", "application/octet-stream")
 
 
 class FilesParser(MultiPartParser):

@@ -1,4 +1,4 @@
-"""How an answer is written as JSON."""
+"""How answers are written as JSON or files, and how what cannot be done is answered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
 from planner.exports.saved_context import offer_file
@@ -30,17 +29,13 @@ from planner.services.teams.access import (
 )
 from pricing.api import rest
 
-_NOT_JSON = (b"NaN", b"Infinity")
-"""What a figure that is no number would be written as, which only names may hold."""
-
 
 class RenderedJson(str):
-    """JSON that was written before, an answer that is kept."""
+    """JSON that is written already."""
 
 
 class AnswerRenderer(JSONRenderer):
-    """JSON of plain values, and of an answer at once, without plain values between: an answer of
-    3 years has 30,000 of them."""
+    """JSON of plain values, and of what is written already."""
 
     def render(
         self,
@@ -50,18 +45,11 @@ class AnswerRenderer(JSONRenderer):
     ) -> bytes:
         """The JSON of `data`; raises `ValueError` where a figure is no number."""
         context = renderer_context or {}
-        is_plain = not self.get_indent(accepted_media_type or "", context)
         if isinstance(data, RenderedJson):
-            if is_plain:
+            if not self.get_indent(accepted_media_type or "", context):
                 return data.encode()
-            return super().render(json.loads(data), accepted_media_type, context)
-        if not isinstance(data, AnswerModel):
-            return super().render(data, accepted_media_type, context)
-        if is_plain:
-            body = data.model_dump_json().encode()
-            if not any(word in body for word in _NOT_JSON):
-                return body
-        return super().render(data.model_dump(mode="json"), accepted_media_type, context)
+            data = json.loads(data)
+        return super().render(data, accepted_media_type, context)
 
 
 _SCHEMAS = dict.fromkeys(("csv", "focus", "commitments"), OpenApiTypes.STR) | {
@@ -83,19 +71,12 @@ def download(answer: ComparisonAnswer, context: Context, form: str) -> HttpRespo
     return offer_file(export(answer, context, form), context.name, FORMATS[form])
 
 
-class LengthRequired(APIException):
-    status_code = HTTPStatus.LENGTH_REQUIRED
-    default_detail = "The length of the body is not given; send it whole, with Content-Length."
+class Refusal(APIException):
+    """A refusal with its status and code; `wait`: seconds that Retry-After names."""
 
-
-class TooBusy(APIException):
-    status_code = HTTPStatus.TOO_MANY_REQUESTS
-    wait = COME_BACK_SECONDS
-    """Seconds that Retry-After names."""
-
-
-class InsufficientStorage(APIException):
-    status_code = HTTPStatus.INSUFFICIENT_STORAGE
+    def __init__(self, status: HTTPStatus, code: str, detail: str, wait: int | None = None) -> None:
+        super().__init__(detail)
+        self.status_code, self.default_code, self.wait = status, code, wait
 
 
 def require_length(request: Request) -> None:
@@ -104,14 +85,16 @@ def require_length(request: Request) -> None:
     is_chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
     has_parts = (request.content_type or "").lower().startswith("multipart/")
     if (is_chunked or has_parts) and not request.META.get("CONTENT_LENGTH"):
-        raise LengthRequired
+        detail = "The length of the body is not given; send it whole, with Content-Length."
+        raise Refusal(HTTPStatus.LENGTH_REQUIRED, "length_required", detail)
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exc, TooManyJobsError):
-        exc = TooBusy(str(exc))
+        status = HTTPStatus.TOO_MANY_REQUESTS
+        exc = Refusal(status, "too_many_jobs", str(exc), COME_BACK_SECONDS)
     elif isinstance(exc, DiskFullError) or is_disk_full(exc):
-        exc = InsufficientStorage(str(DiskFullError()))
+        exc = Refusal(HTTPStatus.INSUFFICIENT_STORAGE, "disk_full", str(DiskFullError()))
     elif isinstance(exc, WrongStateError):
         exc = rest.Conflict(str(exc))
     elif isinstance(exc, StaleError):

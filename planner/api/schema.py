@@ -3,81 +3,85 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
-from copy import deepcopy
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
-from drf_spectacular.hooks import postprocess_schema_enums
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
+from planner.api.answers import INCLUDE, AnswerView
 from planner.api.callers import MarketAccess
 from planner.api.idempotency import HEADER
 from planner.contract.answer.common import AnswerModel
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioRepricing
+from planner.contract.answer.tables import parts_with_tables
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import Server
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import to_json_schema
+from planner.sizing.calibration.pilot import CalibrationRequest
+from planner.sizing.estimate import EstimateRequest
 from pricing.api.pages import CursorPages
-from pricing.api.rest import PROBLEM_JSON, ProblemSerializer, StrictSerializer
+from pricing.api.rest import ProblemSerializer, StrictSerializer
+from pricing.common.problems import PROBLEM_JSON
 
-_KEY = OpenApiParameter(
-    HEADER,
-    str,
-    OpenApiParameter.HEADER,
-    description="Makes a repeated request give the first one's answer; kept for 24 hours.",
-)
-_IF_MATCH = OpenApiParameter(
-    "If-Match",
-    str,
-    OpenApiParameter.HEADER,
-    description="ETag of the version you saw; 412 when it was changed since.",
-)
-_IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match",
-    str,
-    OpenApiParameter.HEADER,
-    description="ETag that you hold; 304 when it is still the current one.",
+_KEY, _IF_MATCH, _IF_NONE_MATCH = (
+    OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
+    for name, text in (
+        (HEADER, "Makes a repeated request give the first one's answer; kept for 24 hours."),
+        ("If-Match", "ETag of the version you saw; 412 when it was changed since."),
+        ("If-None-Match", "ETag that you hold; 304 when it is still the current one."),
+    )
 )
 _PROBLEMS = {
-    "400": "The request cannot be used; `errors` names each field.",
-    "401": "Not signed in, or the token is unknown, expired or revoked.",
-    "403": "Your role, or the token's scope, is not enough.",
-    "404": "Not found, or you don't have access to it.",
-    "406": "The answer cannot be given in a form that you accept.",
-    "409": "Its state does not allow this, or the idempotency key was used for another request.",
-    "411": "The body comes in chunks, without Content-Length.",
-    "412": "It was changed since you read it.",
-    "413": "The body is too large.",
-    "415": "The body is of a kind that is not taken here.",
-    "429": "Too many requests or jobs; Retry-After says when to come back.",
-    "507": "The server's disk is full; nothing was stored.",
+    "4XX": "Refused: `code` says why, `errors` names each field.",
+    "5XX": "The server could not answer; nothing was stored.",
 }
-_ALWAYS = ("400", "401", "403", "404", "406", "429")
-
-
-WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, PortfolioRequest)
+SCHEMAS = "#/components/schemas/"
+WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (
+    *(ComparisonRequest, PortfolioRequest, EstimateRequest),
+    CalibrationRequest,
+)
 """Requests that are a body of their own, named as they are; parts of them end in `Input`."""
+PARTS_OF_REQUESTS: tuple[type[BaseModel], ...] = (Server, CustomOffer, PriceAdjustment)
+ANSWERS: tuple[type[AnswerModel], ...] = (
+    *(ComparisonAnswer, PortfolioAnswer, EstimateAnswer),
+    *(CalibrationAnswer, PortfolioRepricing),
+)
 
 
 class PlannerSchema(AutoSchema):
     """Adds to each operation its problems, its conditional headers and its list's filters."""
 
+    @property
+    def _parts(self) -> list[str]:
+        """Of the address, below `/api/v1/`."""
+        return [part for part in self.path.removeprefix("/api/v1/").split("/") if part]
+
+    @property
+    def _action(self) -> str:
+        return getattr(self.view, "action", None) or ""
+
     def get_tags(self) -> list[str]:
-        parts = [p for p in self.path.removeprefix("/api/v1/").split("/") if p]
-        named = [p for p in parts if not p.startswith("{")]
-        in_team = len(parts) > 2 and parts[0] == "teams"
-        return [named[1] if in_team else named[0]]
+        in_team = len(self._parts) > 2 and self._parts[0] == "teams"
+        named = [part for part in self._parts if part[0] != "{"]
+        return [named[1] if in_team else next(iter(named), "resources")]
 
     def get_operation_id(self) -> str:
-        path = self.path.removeprefix("/api/v1/")
-        return make_operation_id(self.method, path, getattr(self.view, "action", "") == "list")
+        nouns = [part.replace("-", "_") for part in self._parts if part[0] != "{"]
+        return "_".join(("list" if self._action == "list" else _VERBS[self.method], *nouns))
 
     def get_auth(self) -> list[dict[str, list[Any]]]:
         """What is open to anyone asks for no credentials, unless the operator closed it."""
@@ -86,10 +90,11 @@ class PlannerSchema(AutoSchema):
         return [*auths, {}] if is_open else auths
 
     def get_request_serializer(self) -> Any:
-        name = {"POST": "write_serializer", "PATCH": "change_serializer"}.get(self.method, "")
-        is_crud = getattr(self.view, "action", "") in ("create", "partial_update")
-        if is_crud and (serializer := getattr(self.view, name, None)):
-            return serializer
+        view: Any = self.view
+        if self._action == "partial_update" and view.change_serializer:
+            return view.change_serializer
+        if self._action in ("create", "partial_update") and view.write_serializer:
+            return view.write_serializer
         return super().get_request_serializer()
 
     def get_override_parameters(self) -> list[Any]:
@@ -100,14 +105,16 @@ class PlannerSchema(AutoSchema):
         schema = super()._map_serializer(serializer, *args, **options)  # type: ignore[no-untyped-call]
         if isinstance(serializer, StrictSerializer) and "properties" in schema:
             schema["additionalProperties"] = False
+            is_change = self.method == "PATCH" and not getattr(self.view, "change_serializer", None)
+            for name in serializer.fixed if is_change else ():
+                del schema["properties"][name]
             needed = [n for n, field in serializer.fields.items() if field.required]
-            if needed:
+            if needed and not is_change:
                 schema["required"] = sorted(needed)
         return schema
 
     def _parameters(self) -> Iterator[OpenApiParameter]:
-        action = getattr(self.view, "action", "") or ""
-        filters = getattr(self.view, "filters", {}) if action == "list" else {}
+        filters = getattr(self.view, "filters", {}) if self._action == "list" else {}
         for name, filter_ in filters.items():
             schema: dict[str, Any] = {"type": "string"}
             if filter_.allowed:
@@ -115,18 +122,20 @@ class PlannerSchema(AutoSchema):
             if filter_.format:
                 schema["format"] = filter_.format
             yield OpenApiParameter(name, schema)
-        handler = getattr(self.view, action, None) or getattr(self.view, self.method.lower(), None)
+        handler = getattr(self.view, self._action or self.method.lower(), None)
         if getattr(handler, "is_idempotent", False):
             yield _KEY
+        if isinstance(self.view, AnswerView) and self.view.gives_answer():
+            yield INCLUDE
         changes = ("partial_update", "destroy", "submit", "send_back", "approve")
-        if self._has_version() and action in changes:
+        if self._has_version() and self._action in changes:
             yield _IF_MATCH
         if self._is_conditional():
             yield _IF_NONE_MATCH
 
     def _is_conditional(self) -> bool:
         """Whether it answers with an ETag, and 304 to one that is still current."""
-        is_read = getattr(self.view, "action", "") == "retrieve"
+        is_read = self._action == "retrieve"
         return (is_read and self._has_version()) or getattr(self.view, "is_conditional", False)
 
     def _has_version(self) -> bool:
@@ -137,22 +146,17 @@ class PlannerSchema(AutoSchema):
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if self._is_conditional():
             bodies.setdefault("304", {"description": "Not modified."})
-        codes: tuple[str, ...] = (*_ALWAYS, "409", "411", "412", "413", "415", "507")
-        if self.method == "GET":
-            conflicting = getattr(self.view, "conflicting_reads", ())
-            may_conflict = getattr(self.view, "action", "") in conflicting
-            codes = (*_ALWAYS, "409") if may_conflict else _ALWAYS
-        for code in codes:
-            response = OpenApiResponse(ProblemSerializer, description=_PROBLEMS[code])
+        for code, meaning in _PROBLEMS.items():
+            response = OpenApiResponse(ProblemSerializer, description=meaning)
             body = self._get_response_for_code(response, code, [PROBLEM_JSON])  # type: ignore[no-untyped-call]
             bodies.setdefault(code, body)
         return bodies
 
 
-class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The pure core's pydantic models as they are read, defaults left out allowed."""
+class ContractModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """A request or an answer of the contract: its component is filled in at the end."""
 
-    target_class = "planner.contract.validation.RequestModel"
+    target_class = "pydantic.BaseModel"
     match_subclasses = True
     priority = 1
 
@@ -160,134 +164,149 @@ class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
-        return _register_parts(self.target, auto_schema, "validation", suffix="Input")
-
-
-class AnswerModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
-    """The contract's answers as they are given: every field with its type, unit and meaning."""
-
-    target_class = "planner.contract.answer.common.AnswerModel"
-    match_subclasses = True
-    priority = 1
-
-    def get_name(self, auto_schema: Any, direction: Any) -> str:
-        return str(self.target.__name__)
-
-    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
-        return _register_parts(self.target, auto_schema, "serialization")
+        return {"type": "object", "additionalProperties": {}}
 
 
 class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
     """A field that holds a part of an answer: a reference to its component."""
 
-    target_class = "planner.api.serializers.teams.ModelField"
+    target_class = "planner.api.answers.ModelField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        name = self.target.model.__name__
-        schema = _register_parts(self.target.model, auto_schema, "serialization")
-        _register(auto_schema, name, schema)
-        reference = {"$ref": f"#/components/schemas/{name}"}
-        return {"type": "array", "items": reference} if self.target.many else reference
+        return _reference(self.target.model.__name__)
+
+
+class RowsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A field that holds a table: rows, whose columns its description names."""
+
+    target_class = "planner.api.answers.RowsField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
+        row = _reference(ROW)
+        shape: dict[str, Any] = {"type": "array", "items": row} if self.target.many else row
+        return shape | {"description": _columns(self.target.columns)}
 
 
 class ObjectFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A field that takes an object: a reference to its model's component, where it has one."""
+    """A field that takes objects: references to their model's component, where it has one."""
 
     target_class = "planner.api.serializers.teams.ObjectField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        return _object_schema(self.target.model, auto_schema)
+        model = self.target.model
+        if model is None:
+            return {"type": "object", "additionalProperties": {}}
+        is_whole = model in WHOLE_REQUESTS
+        schema = _reference(model.__name__ if is_whole else f"{model.__name__}Input")
+        return {"type": "array", "items": schema} if self.target.many else schema
 
 
-class ObjectsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A field that takes a list of objects."""
-
-    target_class = "planner.api.serializers.teams.ObjectsField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        return {"type": "array", "items": _object_schema(self.target.model, auto_schema)}
+def _reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"{SCHEMAS}{name}"}
 
 
-def _object_schema(model: type[BaseModel] | None, auto_schema: Any) -> dict[str, Any]:
-    if model is None:
-        return {"type": "object", "additionalProperties": {}}
-    name = model.__name__ if model in WHOLE_REQUESTS else f"{model.__name__}Input"
-    _register(auto_schema, name, _register_parts(model, auto_schema, "validation", suffix="Input"))
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _register_parts(
-    model: type[BaseModel],
-    auto_schema: Any,
-    mode: Literal["validation", "serialization"],
-    *,
-    suffix: str = "",
-) -> Any:
-    """The schema of a pydantic model; those of its parts become components of their own."""
-    schema, parts = _read_parts(model, mode, suffix)
-    for name, part in parts.items():
-        _register(auto_schema, name, part)
-    return deepcopy(schema)
-
-
-@cache
-def _read_parts(
-    model: type[BaseModel], mode: Literal["validation", "serialization"], suffix: str
-) -> tuple[Any, dict[str, Any]]:
-    """A model's schema and those of its parts by name; each operation that has it asks anew."""
-    template = "#/components/schemas/{model}" + suffix
-    schema = model.model_json_schema(ref_template=template, mode=mode)
-    convert = to_json_schema if mode == "validation" else _answer_schema
-    parts = schema.pop("$defs", {})
-    named = {
-        name + suffix: convert(part) | {"title": name + suffix} for name, part in parts.items()
+def _contract_components() -> dict[str, Any]:
+    """Every request and answer of the contract with its parts, by name."""
+    known: dict[str, Any] = {ROW: _ROW}
+    roots = (*WHOLE_REQUESTS, *PARTS_OF_REQUESTS)
+    schemas = {
+        root: to_json_schema(root.model_json_schema(ref_template=f"{SCHEMAS}{{model}}Input"))
+        for root in roots
     }
-    return convert(schema), named
+    sections = {f"{part.__name__}Input" for part in PARTS_OF_REQUESTS}
+    for request in WHOLE_REQUESTS:
+        sections.update(_referenced(schemas[request]["properties"]))
+    for root, schema in schemas.items():
+        parts = {f"{name}Input": part for name, part in schema.pop("$defs", {}).items()}
+        for name, part in parts.items():
+            known[name] = _section_schema(part, parts, sections) | {"title": name}
+        name = root.__name__ if root in WHOLE_REQUESTS else f"{root.__name__}Input"
+        known[name] = schema | {"title": name}
+    for answer in ANSWERS:
+        schema = answer.model_json_schema(ref_template=f"{SCHEMAS}{{model}}", mode="serialization")
+        parts = schema.pop("$defs", {})
+        for name, part in {**parts, answer.__name__: schema}.items():
+            known[name] = _answer_schema(part, parts)
+    return known
 
 
-def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    for one in model.__subclasses__():
-        yield one
-        yield from _subclasses(one)
+def _fill_in(document: dict[str, Any]) -> None:
+    """The components of the contract that something refers to."""
+    schemas, known = document["components"]["schemas"], _contract_components()
+    ahead = _referenced([document["paths"], schemas])
+    for name in ahead:
+        if name in known and schemas.get(name) is not known[name]:
+            schemas[name] = known[name]
+            ahead.extend(_referenced(known[name]))
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
 
 
-def _register(auto_schema: Any, name: str, schema: Any) -> None:
-    """A component has one identity, whether the answer or a part of it is met first. What is
-    registered is a copy: the generator writes into it."""
-    component = ResolvedComponent(  # type: ignore[no-untyped-call]
-        name=name, type=ResolvedComponent.SCHEMA, object=_known_models().get(name, name)
-    )
-    if component not in auto_schema.registry:
-        component.schema = deepcopy(schema)
-        auto_schema.registry.register(component)
+ROW, COLUMNS = "Row", "Fields: "
+_ROW = {
+    "title": ROW,
+    "description": "A row of a table, a part of an answer that `include` names, or an object "
+    "inside a section of a request; its fields are named where it stands, and described in the "
+    "reference.",
+    "type": "object",
+    "additionalProperties": {},
+}
+
+
+def _section_schema(part: Any, parts: Mapping[str, Any], sections: set[str]) -> Any:
+    """The schema of a section of a request; an object inside it is a row, unless it is a section
+    too."""
+    fields = {
+        name: value if sections.intersection(_referenced(value)) else _as_rows(value, parts)
+        for name, value in part.get("properties", {}).items()
+    }
+    return part | ({"properties": fields} if fields else {})
+
+
+def _answer_schema(part: Any, parts: Mapping[str, Any]) -> Any:
+    """The schema of a part of an answer; every field is given, and tables of rows where they are
+    included."""
+    if "properties" not in part:
+        return part
+    tables = _tables().get(part["title"], ())
+    fields = {
+        name: _as_rows(value, parts) if name in tables else value
+        for name, value in part["properties"].items()
+    }
+    required = [name for name in fields if name not in tables]
+    return part | {"properties": fields, "required": required}
+
+
+def _referenced(schema: Any) -> list[str]:
+    return re.findall(rf"{SCHEMAS}(\w+)", json.dumps(schema))
+
+
+def _as_rows(schema: Any, parts: Mapping[str, Any]) -> Any:
+    """The schema of a table, with the names of its columns in its description."""
+    for name in _referenced(schema):
+        if "properties" in parts[name]:
+            columns = _columns(parts[name]["properties"])
+            meaning = schema.get("description", "")
+            described = schema | {"description": f"{meaning} {columns}".strip()}
+            text = json.dumps(described).replace(f'{SCHEMAS}{name}"', f'{SCHEMAS}{ROW}"')
+            return json.loads(text)
+    return schema
+
+
+def _columns(names: Iterable[str]) -> str:
+    return f"{COLUMNS}{', '.join(f'`{name}`' for name in names)}."
 
 
 @cache
-def _known_models() -> dict[str, type[BaseModel]]:
-    known: list[type[BaseModel]] = [*WHOLE_REQUESTS, *_subclasses(AnswerModel)]
-    return {model.__name__: model for model in known}
-
-
-def _answer_schema(part: Any) -> Any:
-    """An answer gives every field, those with a default too."""
-    if isinstance(part, dict) and "properties" in part:
-        return part | {"required": list(part["properties"])}
-    return part
+def _tables() -> Mapping[str, tuple[str, ...]]:
+    """Model of an answer → its tables."""
+    models = [
+        *ANSWERS,
+        *(part for answer in ANSWERS for part in parts_with_tables(answer).values()),
+    ]
+    return {model.__name__: model.tables for model in models}
 
 
 _VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
-
-
-def make_operation_id(method: str, path: str, is_list: bool) -> str:
-    """The name of what `method` does at `path`, below `/api/v1/`.
-
-    >>> make_operation_id("GET", "projects/", True), make_operation_id("GET", "projects/{id}/", 0)
-    ('list_projects', 'get_projects')
-    >>> make_operation_id("POST", "quarantined-batches/{id}/release/", False)
-    'create_quarantined_batches_release'
-    """
-    nouns = [part.replace("-", "_") for part in path.strip("/").split("/") if part[0] != "{"]
-    return "_".join(("list" if is_list else _VERBS[method], *nouns))
 
 
 CONVENTIONS = f"""What deep-learning accelerators should cost: rented, owned or mixed.
@@ -299,9 +318,10 @@ dollars where the name has `usd` in it; planning values of accelerators and esti
 What nobody knows is null, never 0. Requests take amounts as numbers or text.
 - **Other values**: months such as `2027-01`, days such as `2027-01-31`, times in UTC; shares and \
 rates as fractions (0.05 is 5 %).
-- **Refusals** are problem details (RFC 9457). `errors` names each field by its path, such as \
-`workload.hours_per_month` or `items.0.key`; the path is empty for the body as a whole. Unknown \
-fields and query parameters are refused.
+- **Tables**: answers are the verdict and totals; `include` adds tables by name.
+- **Refusals** are problem details (RFC 9457) with a `code` and a `remedy`. `errors` names each \
+field by its path, such as `workload.hours_per_month` or `items.0.key`, with its own code; the \
+path is empty for the body as a whole. Unknown fields and query parameters are refused.
 - **Pages**: `next` is the address of the next one, null on the last. A page has \
 {CursorPages.page_size} rows, or `page_size`, which is at most {CursorPages.max_page_size}. Lists \
 without these parameters come whole.
@@ -313,25 +333,27 @@ was changed since fails (412); with it in `If-None-Match` what did not change is
 - **Jobs**: 202 names a job in `Location`. Ask for it again after `Retry-After` until its `state` \
 is `succeeded`, `failed` or `cancelled`; `result` is what the operation would have answered at \
 once.
-- **Limits**: 429 says in `Retry-After` when to come back.
+- **Limits**: `RateLimit-Remaining` says what is left, 429 in `Retry-After` when to come back.
 """
 
 
-TABLE = "field_meanings.csv"
+TABLE, EXAMPLES = "field_meanings.csv", "examples.json"
 PAGE_SIZE = {"minimum": 1, "maximum": CursorPages.max_page_size, "default": CursorPages.page_size}
 
 
 def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
-    """The document with enums as components of their own, what holds for all operations, and a
-    meaning for every field."""
-    document = postprocess_schema_enums(result, generator, **options)  # type: ignore[no-untyped-call]
+    """The document with what holds for all operations, and a meaning for every field; a page of a
+    list stands where it is answered."""
+    document = json.loads(json.dumps(result, default=str))
     document["info"]["description"] = CONVENTIONS
-    meanings = read_meanings()
-    for name, component in document["components"]["schemas"].items():
+    _fill_in(document)
+    meanings, schemas = read_meanings(), document["components"]["schemas"]
+    for name, component in schemas.items():
         for field, schema in component.get("properties", {}).items():
             meaning = meanings.get((name, field)) or meanings.get(("", field))
-            if meaning and "description" not in schema:
-                schema["description"] = meaning
+            columns = schema.get("description", "")
+            if meaning and (not columns or columns.startswith(COLUMNS)):
+                schema["description"] = f"{meaning} {columns}".strip()
             if {"type": "string", "maxLength": 0} in schema.get("oneOf", ()):
                 # Empty text is of both kinds for whoever does not look at formats, as by default.
                 schema["anyOf"] = schema.pop("oneOf")
@@ -339,7 +361,37 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == CursorPages.page_size_query_param:
                 parameter["schema"] |= PAGE_SIZE
+        _add_example(operation)
+    _put_in_place(document)
     return document
+
+
+def _put_in_place(document: dict[str, Any]) -> None:
+    """Pages of lists and bodies that a single operation has stand where they are used; requests
+    and answers of the contract keep their name."""
+    schemas = document["components"]["schemas"]
+    names = Counter(_referenced(document))
+    whole = {model.__name__ for model in (*WHOLE_REQUESTS, *ANSWERS)}
+    for operation in (o for path in document["paths"].values() for o in path.values()):
+        bodies = (operation.get("requestBody", {}), *operation["responses"].values())
+        for content in (one for body in bodies for one in body.get("content", {}).values()):
+            name = content.get("schema", {}).get("$ref", "").removeprefix(SCHEMAS)
+            if names[name] == 1 and name not in whole:
+                content["schema"] = schemas.pop(name) | {"title": name}
+
+
+def _add_example(operation: dict[str, Any]) -> None:
+    """Shows the body that the operation takes, or what it gives where it takes none."""
+    example = read_examples().get(operation["operationId"])
+    body = operation.get("requestBody") or operation["responses"].get("200", {})
+    if example is not None:
+        body["content"]["application/json"]["example"] = example
+
+
+@cache
+def read_examples() -> Mapping[str, Any]:
+    """Operation → its example; `tests/planner/api/test_examples.py` makes them by calling it."""
+    return MappingProxyType(json.loads(files("planner.api").joinpath(EXAMPLES).read_bytes()))
 
 
 @cache

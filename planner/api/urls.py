@@ -6,9 +6,6 @@ from django.urls import URLPattern, URLResolver, include, path, re_path, registe
 from rest_framework.routers import SimpleRouter
 
 from planner.api.views import comparisons, documents, operations, portfolios, projects, teams
-from planner.api.views import comparisons as servers
-from planner.api.views import comparisons as usage
-from planner.api.views import projects as saved
 from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
@@ -30,14 +27,13 @@ router.register(
 router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
 router.register("variants", projects.VariantsView, "variant")
-router.register("saved-comparisons", saved.SavedComparisonsView, "saved-comparison")
+router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")
 router.register("saved-portfolios", portfolios.SavedPortfoliosView, "saved-portfolio")
 router.register("jobs", operations.JobsView, "job")
 router.register("alerts", operations.AlertsView, "alert")
-router.register("quarantined-batches", operations.QuarantinedBatchesView, "quarantined-batch")
-router.register("quarantined-prices", operations.QuarantinedPricesView, "quarantined-price")
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", documents.RootView.as_view(), name="root"),
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
     path("comparisons/batch/", comparisons.ComparisonBatchView.as_view(), name="comparison-batch"),
     path(
@@ -53,11 +49,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
     path("calibrations/", comparisons.CalibrationsView.as_view(), name="calibrations"),
-    path("usage/", usage.UsageView.as_view(), name="usage"),
-    path("servers/", servers.ServersView.as_view(), name="servers"),
-    path("servers/<slug:slug>/", servers.ServerView.as_view(), name="server"),
+    path("usage/", comparisons.UsageView.as_view(), name="usage"),
+    path("servers/", comparisons.ServersView.as_view(), name="servers"),
     path("me/", teams.MeView.as_view(), name="me"),
-    path("invitations/accept/", teams.AcceptInvitationView.as_view(), name="invitation-accept"),
     path("refreshes/", operations.RefreshesView.as_view(), name="refreshes"),
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),

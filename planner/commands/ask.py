@@ -14,9 +14,11 @@ from planner.commands.command import (
     Options,
     answer_at_prices,
     read_bytes,
+    read_comparison,
     read_request,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.request.question import EXAMPLE
 from planner.exports import TABLES
 from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
 from pricing.market.snapshot import Catalog
@@ -123,7 +125,11 @@ ESTIMATE = Command(
 
 
 def _add_compare_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
+    parser.add_argument(
+        "file",
+        metavar="REQUEST",
+        help=f"a line such as '{EXAMPLE}', or a file in JSON or TOML; - reads standard input",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
     form.add_argument(
@@ -135,7 +141,7 @@ def _add_compare_arguments(parser: ArgumentParser) -> None:
 
 
 def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
-    request = read_request(options["file"])
+    request = read_comparison(options["file"])
     # Help and refusals of a file come without the solver, which takes half a second to import.
     from planner.comparison import compare
 

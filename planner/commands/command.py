@@ -1,7 +1,6 @@
-"""What a command is, whoever runs it: `manage.py` at the database's prices, or
-`gpu-cost-planner` at those that come with the program. No Django.
+"""What a command of `gpu-cost-planner` is. No Django.
 
-Both print what `answer` gives; a refusal is `field: message`, a line each, and exit status 2.
+It prints what `answer` gives; a refusal is `field: message`, a line each, and exit status 2.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from planner.contract.request.question import read_question
 from pricing.common import bounded
 from pricing.common.bounded import MAX_DEPTH, check_lines, check_tree
 from pricing.common.invalid_input import InvalidInput
@@ -28,8 +28,10 @@ Options = Mapping[str, Any]
 """Arguments by name."""
 
 
-NONE_LOADED = "No prices are loaded yet. Run `manage.py load_catalog`"
-NO_PRICES = f"{NONE_LOADED}; a request can also do without them, with custom_offers."
+NO_PRICES = (
+    "No prices are loaded on this server yet. Run `manage.py load_catalog` there; a request can "
+    "also do without them, with custom_offers."
+)
 
 
 def answer_at_prices(
@@ -107,6 +109,14 @@ def read_request(name: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InvalidInput("file", f"{name} holds no object; a request is an object of fields")
     return content
+
+
+def read_comparison(text: str) -> dict[str, Any]:
+    """The request in a file, or the one that a line such as `8 H100 for 12 months in Europe` asks
+    for; what has spaces, and neither names a file nor ends like one, is a line."""
+    path = Path(text)
+    is_line = " " in text.strip() and path.suffix not in (".json", ".toml")
+    return read_question(text) if is_line and not path.exists() else read_request(text)
 
 
 _LONG_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){{{MAX_DEPTH + 1}}}", re.ASCII)

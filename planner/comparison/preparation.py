@@ -37,7 +37,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand, with_equivalents
 from pricing.common.copies import replace
-from pricing.market.accelerators import resolve
+from pricing.market.accelerators import resolve_all
 from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
@@ -184,20 +184,22 @@ class Preparation:
         if names is None:
             return None
         return frozenset(
-            resolve(name, f"constraints.accelerators.{i}").slug for i, name in enumerate(names)
+            one.slug
+            for i, name in enumerate(names)
+            for one in resolve_all(name, f"constraints.accelerators.{i}")
         )
 
     def _wanted(self) -> list[str] | None:
         limit = self._limit()
         if self.request.workload.accelerator is None:
             return None if limit is None else sorted(limit)
-        reference = resolve(self.request.workload.accelerator, "workload.accelerator").slug
+        members = resolve_all(self.request.workload.accelerator, "workload.accelerator")
         named = {self.custom.offer(i).accelerator for i in range(len(self.custom))}
         if self.request.on_prem.servers is not None:
             named |= self.all_servers.accelerators
         named |= {server.accelerator for server, _ in self.all_servers.owned}
         named |= self.contracts.accelerators
-        return sorted({reference} | (limit if limit is not None else named))
+        return sorted({one.slug for one in members} | (limit if limit is not None else named))
 
     @cached_property
     def custom(self) -> OfferTable:

@@ -262,13 +262,31 @@ def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Ite
     if detail["type"].startswith("union_tag"):
         tag = str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
         path = f"{path}.{tag}".lstrip(".")
-    yield InvalidInput(path, _message(model, detail, cause))
+    yield InvalidInput(path, _message(model, detail, cause), (), _code(kind))
 
 
 def _leads_on(here: object, part: int | str) -> bool:
     if isinstance(here, Mapping):
         return part in here
     return isinstance(here, list | tuple) and isinstance(part, int) and part < len(here)
+
+
+def _code(kind: str) -> str:
+    """What pydantic's kind of error is called in refusals."""
+    if kind in _BOUNDS or kind in _LENGTH_KINDS:
+        return "out_of_range"
+    return "wrong_type" if kind in _TYPES else _CODES.get(kind, "invalid")
+
+
+_CODES = {
+    "missing": "required",
+    "union_tag_not_found": "required",
+    "extra_forbidden": "unknown_field",
+    "literal_error": "unknown_value",
+    "enum": "unknown_value",
+    "union_tag_invalid": "unknown_value",
+}
+_LENGTH_KINDS = ("too_short", "too_long", "string_too_short", "string_too_long")
 
 
 def _message(model: type[BaseModel], detail: ErrorDetails, cause: object) -> str:

@@ -456,17 +456,7 @@ class ListPrices:
 
 
 def describe_discounts(offer: OfferUsed) -> str:
-    """How contract discounts change the prices of an offer, and from which months on.
-
-    >>> from planner.contract.answer.comparison import MultiplierChange
-    >>> values = {"multiplier": 0.88, "multiplier_changes": ()}
-    >>> describe_discounts(OfferUsed.of_values(**values))
-    '−12%'
-    >>> months = (MultiplierChange(first="2027-01", multiplier=0.88),
-    ...           MultiplierChange(first="2029-01", multiplier=1.0))
-    >>> describe_discounts(OfferUsed.of_values(**values | {"multiplier_changes": months}))
-    '−12% from 2027-01, list price from 2029-01'
-    """
+    """How contract discounts change the prices of an offer, and from which months on."""
     if not offer.multiplier_changes:
         return _change(offer.multiplier)
     return ", ".join(

@@ -92,11 +92,7 @@ CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
 
 
 def unit_of(unit: str) -> str:
-    """A line's unit in FOCUS's unit format.
-
-    >>> unit_of("node-hours"), unit_of("kW-months"), unit_of("servers"), unit_of("kWh")
-    ('Hours', 'kW-Months', 'Servers', 'kWh')
-    """
+    """A line's unit in FOCUS's unit format."""
     if unit == "node-hours":
         return "Hours"
     what, dash, time = unit.rpartition("-")

@@ -1,4 +1,4 @@
-"""The tables of an answer as pandas frames, for notebooks and `manage.py compare --table`.
+"""The tables of an answer as pandas frames, for notebooks and `gpu-cost-planner compare --table`.
 
 The columns of a frame are the fields of the answer's own model (reference: Answer) that hold one
 value. Their types follow from the field's:
@@ -214,10 +214,6 @@ def convert_money(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with money as `float64`, for charts and statistics; null becomes NaN.
 
     A float holds 15 digits, so a sum of cents is exact no longer.
-
-    >>> exact = pd.DataFrame({"amount": [Decimal("0.10"), None], "unit": ["GiB", "h"]})
-    >>> convert_money(exact).amount.tolist()
-    [0.1, nan]
     """
     money = [name for name in frame.columns if name in _money_names()]
     return frame.astype(dict.fromkeys(money, "float64"))
@@ -292,11 +288,7 @@ def _dtypes(model: type[AnswerModel]) -> dict[str, Dtype]:
 
 
 def _choose_dtype(annotation: Any) -> Dtype | None:
-    """The dtype for values of a type; None for a list, a mapping or a model.
-
-    >>> _choose_dtype(float | None), _choose_dtype(int | None), _choose_dtype(int)
-    ('float64', 'Int64', 'int64')
-    """
+    """The dtype for values of a type; None for a list, a mapping or a model."""
     if get_origin(annotation) in (Union, types.UnionType):
         options = (one for one in get_args(annotation) if one is not type(None))
         kind, *others = (_plain_type(one) for one in options)

@@ -28,7 +28,7 @@ from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.schedule import Schedule, schedule_windows
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import get, resolve
+from pricing.market.accelerators import get, resolve_all
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -140,7 +140,9 @@ def _given_hours(
     hours = _by_month("hours_per_month", workload.hours_per_month, horizon_months)
     if not hours.any():
         raise InvalidInput("hours_per_month", "is 0 in every month; at least one must be more")
-    slug, stated = resolve(workload.accelerator).slug, workload.peak_accelerators
+    # Who asks for eight of a family means eight of any of it.
+    members = [one.slug for one in resolve_all(workload.accelerator)]
+    stated = workload.peak_accelerators
     is_level = stated is None
     level = np.where(
         hours > 0,
@@ -148,10 +150,10 @@ def _given_hours(
         0.0,
     )
     return Demand(
-        accelerator=slug,
+        accelerator=members[0],
         hours_per_month=hours,
         peak_accelerators=level if stated is None else _peaks(hours, stated),
-        candidates=(Candidate(slug, 1.0),),
+        candidates=tuple(Candidate(slug, 1.0) for slug in members),
         method="accelerator-hours as given"
         + (", evenly over the month as no peak is given" if is_level else ""),
         is_level=is_level,
@@ -222,7 +224,7 @@ def _size_workload(
     placement = Placement(workload.model_copy(update={"runs": None}), windows, horizon)
     eligible, excluded = _laid_out(placement, accelerators)
     named = workload.accelerator
-    reference = resolve(named).slug if named is not None else choose_reference(eligible)
+    reference = resolve_all(named)[0].slug if named is not None else choose_reference(eligible)
     sizes = {slug: laid.sizes for slug, laid in eligible.items()}
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
@@ -257,7 +259,7 @@ def _laid_out(
     unless hours go by a rate of the team's own, which holds for one accelerator."""
     workload = placement.workload
     if workload.accelerator is not None:
-        one = resolve(workload.accelerator)
+        one = resolve_all(workload.accelerator)[0]
         own = {one.slug: placement.on(one)}
         has_rate = any(getattr(workload, name) is not None for name in workload.rate_fields)
         if accelerators is None or has_rate:

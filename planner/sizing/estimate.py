@@ -60,7 +60,7 @@ from pricing.market.accelerators import (
     all_accelerators,
     describe_reading,
     get,
-    resolve,
+    resolve_all,
 )
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -165,8 +165,8 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         workload = parsed.workload
         in_workload = None
         if workload.accelerator:
-            in_workload = resolve(workload.accelerator, "workload.accelerator")
-        in_request = resolve(parsed.accelerator) if parsed.accelerator else None
+            in_workload = resolve_all(workload.accelerator, "workload.accelerator")[0]
+        in_request = resolve_all(parsed.accelerator)[0] if parsed.accelerator else None
         moves = isinstance(workload, Samples) and workload.samples_per_second is not None
         if in_request and in_workload and in_request.slug != in_workload.slug and not moves:
             raise InvalidInput(
@@ -205,7 +205,7 @@ def _stated_hours(
     peak = request.accelerators or math.ceil(demand.peak_accelerators.max())
     return Estimate(
         workload=workload,
-        accelerator=accelerator or resolve(workload.accelerator),
+        accelerator=accelerator or resolve_all(workload.accelerator)[0],
         runs=1,
         hours=sum(hours),
         method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),

@@ -41,9 +41,15 @@ from planner.services.observability.measures import (
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
 from planner.services.teams.access import DiskFullError, is_disk_full
 from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
-from pricing.api.rest import PROBLEM_JSON, problem_body
 from pricing.common.bounded import check_storable, check_text, read_length
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.problems import (
+    CANNOT_BE_USED,
+    INVALID_REQUEST,
+    PROBLEM_JSON,
+    list_errors,
+    problem_body,
+)
 
 RETRY_AFTER_SECONDS = 10
 AWAY = (OperationalError, InterfaceError, BrokerError, RedisConnectionError, RedisTimeoutError)
@@ -159,7 +165,7 @@ def _refuse(
             return HttpResponse(
                 render_to_string("400.html", {"problem": f"{refusal}."}), status=status
             )
-        body = problem_body(status, "The request cannot be used.", refusal.to_errors())
+        body = problem_body(status, CANNOT_BE_USED, list_errors(refusal), INVALID_REQUEST)
         return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
     return None
 

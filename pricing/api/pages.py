@@ -9,6 +9,7 @@ from django.db import DataError
 from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
@@ -21,12 +22,16 @@ PAGE_PARAMETERS = ("cursor", "page_size")
 
 
 class CursorPages(CursorPagination):
-    """Opaque cursors over a stable order; a view sets `ordering`, ending in a unique column."""
+    """Opaque cursors over a stable order: the view's `page_order`, which ends in a unique column,
+    or the newest first."""
 
     page_size = 50
     max_page_size = 500
     page_size_query_param = "page_size"
     ordering = "-pk"
+
+    def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
+        return tuple(getattr(view, "page_order", (self.ordering,)))
 
     def get_page_size(self, request: Request) -> int:
         value = read_parameter(request.query_params, self.page_size_query_param)
@@ -79,7 +84,19 @@ METHODS = ("get", "post", "patch", "delete", "head")
 """What a route may be asked; OPTIONS is not answered, so that `Allow` does not name it."""
 
 
-class PlainView(APIView):
+class RateLimited(APIView):
+    """Says in every answer what a throttle left of the caller's requests (`request.rate_limit`)."""
+
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Response:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        for name, value in getattr(request, "rate_limit", {}).items():
+            answer.headers[f"RateLimit-{name}"] = str(value)
+        return answer
+
+
+class PlainView(RateLimited):
     """One route of the API."""
 
     http_method_names = METHODS

@@ -12,6 +12,7 @@ from django.http import Http404
 from rest_framework import exceptions, fields, serializers
 
 from pricing.common.bounded import shorten
+from pricing.common.problems import error_row
 
 _WORDS = {
     "This field is required.": "is required",
@@ -41,20 +42,30 @@ def in_plain_words(message: str) -> str:
     return _WORDS.get(message, message)
 
 
-def flatten(detail: object, field: str) -> Iterator[dict[str, str]]:
+_CODES = {
+    **dict.fromkeys(("required", "blank", "null", "empty"), "required"),
+    **dict.fromkeys(("invalid_choice",), "unknown_value"),
+    **dict.fromkeys(("max_value", "min_value", "max_length", "min_length"), "out_of_range"),
+    **dict.fromkeys(("not_a_list", "not_a_dict", "not_object", "not_objects"), "wrong_type"),
+}
+"""The framework's codes as refusals name them; any other is invalid."""
+
+
+def flatten(detail: object, field: str, values: object = None) -> Iterator[dict[str, Any]]:
     """DRF's nested error lists as one list of dotted fields: `servers.2.unit_price`."""
     if isinstance(detail, Mapping):
         for key, value in detail.items():
             own = "" if key == "non_field_errors" else str(key)
-            yield from flatten(value, ".".join(p for p in (field, own) if p))
+            yield from flatten(value, ".".join(p for p in (field, own) if p), values)
     elif isinstance(detail, list) and any(isinstance(item, Mapping) for item in detail):
         for index, item in enumerate(detail):
-            yield from flatten(item, f"{field}.{index}" if field else str(index))
+            yield from flatten(item, f"{field}.{index}" if field else str(index), values)
     elif isinstance(detail, list):
         for item in detail:
-            yield from flatten(item, field)
+            yield from flatten(item, field, values)
     else:
-        yield {"field": field, "message": in_plain_words(str(detail))}
+        code = _CODES.get(getattr(detail, "code", ""), "invalid")
+        yield error_row(field, code, in_plain_words(str(detail)), values)
 
 
 _KINDS: tuple[tuple[type[Any], str], ...] = (
@@ -100,8 +111,15 @@ def name_values(detail: Any, field: Any, value: object) -> Any:
             parts = enumerate(detail)
             return [name_values(p, _part(field, i), _value(value, i)) for i, p in parts]
         return [name_values(part, field, value) for part in detail]
-    words = _words(field, value, getattr(detail, "code", ""), str(detail))
-    return exceptions.ErrorDetail(words, "named") if words else detail
+    if isinstance(detail, _Named):
+        return detail
+    code = getattr(detail, "code", "")
+    words = _words(field, value, code, str(detail))
+    return _Named(words, code) if words else detail
+
+
+class _Named(exceptions.ErrorDetail):
+    """A message of ours, which names the value."""
 
 
 def _part(field: Any, name: object) -> Any:

@@ -10,7 +10,7 @@ import datetime as dt
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.http import Http404, QueryDict
@@ -28,13 +28,20 @@ from pricing.common.bounded import (
     read_length,
     shorten,
 )
-from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput, and_more
-
-PROBLEM_JSON = "application/problem+json"
+from pricing.common.invalid_input import InvalidInput
+from pricing.common.problems import (
+    CANNOT_BE_USED,
+    INVALID_REQUEST,
+    PROBLEM_JSON,
+    TYPE,
+    list_errors,
+    problem_body,
+)
 
 
 class PayloadTooLarge(exceptions.APIException):
     status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_code = "body_too_large"
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"The body is larger than {limit_bytes:,} bytes.")
@@ -43,10 +50,12 @@ class PayloadTooLarge(exceptions.APIException):
 
 class Conflict(exceptions.APIException):
     status_code = HTTPStatus.CONFLICT
+    default_code = "conflict"
 
 
 class PreconditionFailed(exceptions.APIException):
     status_code = HTTPStatus.PRECONDITION_FAILED
+    default_code = "changed_since"
     default_detail = "It was changed since you read it; read it again and repeat your change."
 
 
@@ -56,7 +65,8 @@ class PreconditionFailed(exceptions.APIException):
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
     """Every refusal as problem details; None (an ordinary 500) for what is a bug of ours."""
     if isinstance(exc, InvalidInput):
-        return problem(HTTPStatus.BAD_REQUEST, "The request cannot be used.", exc.to_errors())
+        errors = list_errors(exc, _request_values(context))
+        return problem(HTTPStatus.BAD_REQUEST, CANNOT_BE_USED, errors, INVALID_REQUEST)
     # rest_framework.views loads the classes that settings name, this module's among them.
     from rest_framework.views import exception_handler as drf_exception_handler
 
@@ -64,8 +74,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if response is None:
         return None
     status = HTTPStatus(response.status_code)
-    reason, errors = _explain(exc, status)
-    answer = problem(status, explain_call(exc, context) or reason, errors)
+    reason, errors, code = _explain(exc, status, context)
+    answer = problem(status, explain_call(exc, context) or reason, errors, code)
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if response.has_header(name):
             answer[name] = response[name]
@@ -73,53 +83,59 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def problem(
-    status: int, detail: str, errors: Iterable[Mapping[str, str]] = (), **more: object
+    status: int, detail: str, errors: Iterable[Mapping[str, Any]] = (), code: str = ""
 ) -> Response:
     """A problem-details answer: `problem(409, "The key was used for another body.")`."""
-    body = problem_body(status, detail, errors) | more
+    body = problem_body(status, detail, errors, code)
     return Response(body, status=status, content_type=PROBLEM_JSON)
 
 
-def problem_body(
-    status: int, detail: str, errors: Iterable[Mapping[str, str]] = ()
-) -> dict[str, object]:
-    return {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": int(status),
-        "detail": detail,
-        "errors": _cap(list(errors)),
-    }
+def _request_values(context: Mapping[str, Any]) -> object:
+    """The query and the body, where that has been read, that a refused field stands in."""
+    request = context.get("request")
+    body = getattr(request, "_full_data", None)
+    query = request.query_params.dict() if request is not None else {}
+    return {**query, **body} if isinstance(body, Mapping) else query
 
 
-def _cap(errors: list[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """The first `MAX_REFUSALS` errors, then how many more there are."""
-    if len(errors) <= MAX_REFUSALS + 1:
-        return errors
-    return [*errors[:MAX_REFUSALS], {"field": "", "message": and_more(len(errors))}]
-
-
-def _explain(exc: Exception, status: HTTPStatus) -> tuple[str, list[dict[str, str]]]:
+def _explain(
+    exc: Exception, status: HTTPStatus, context: Mapping[str, Any]
+) -> tuple[str, list[dict[str, Any]], str]:
     if status == HTTPStatus.NOT_FOUND or isinstance(exc, Http404):
-        return "There is nothing here that you may see.", []
+        return "There is nothing here that you may see.", [], ""
     if isinstance(exc, exceptions.ValidationError):
-        return "The request cannot be used.", list(flatten(exc.detail, ""))
+        return (
+            CANNOT_BE_USED,
+            list(flatten(exc.detail, "", _request_values(context))),
+            INVALID_REQUEST,
+        )
     detail = getattr(exc, "detail", "") or status.phrase
-    return str(detail), []
+    return str(detail), [], getattr(exc, "default_code", "")
 
 
 class ProblemErrorSerializer(serializers.Serializer[Any]):
     field = serializers.CharField(allow_blank=True)
+    code = serializers.CharField(
+        help_text="required, unknown_field, unknown_value, out_of_range, wrong_type, invalid, or "
+        "more for what is not listed."
+    )
+    value = serializers.JSONField(help_text="The plain value that was refused; null for any other.")
     message = serializers.CharField()
+    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
     """RFC 9457 problem details; `errors` names each field that was refused."""
 
-    type = serializers.CharField()
+    type = serializers.CharField(help_text=f"`{TYPE}` and the code.")
     title = serializers.CharField()
     status = serializers.IntegerField()
+    code = serializers.CharField(
+        help_text="What kind of refusal it is, such as invalid_request, not_authenticated, "
+        "not_found, conflict or throttled."
+    )
     detail = serializers.CharField(allow_blank=True)
+    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
     errors = ProblemErrorSerializer(many=True)  # type: ignore[assignment]
 
 
@@ -170,6 +186,9 @@ def check_length(request: Any, limit_bytes: int) -> None:
 class StrictSerializer(serializers.Serializer[Any]):
     """Refuses by name each field that it does not know, and each value that it cannot use."""
 
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """Fields that a change (`partial`) does not take."""
+
     def run_validation(self, data: Any = serializers.empty) -> Any:
         try:
             return super().run_validation(data)
@@ -178,7 +197,8 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            writable = [name for name, f in self.fields.items() if not f.read_only]
+            fixed = self.fixed if self.partial else ()
+            writable = [n for n, f in self.fields.items() if not f.read_only and n not in fixed]
             reject_unknown_fields(data, writable)
         return super().to_internal_value(data)
 
@@ -188,7 +208,8 @@ def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> N
     if unknown:
         known = ", ".join(sorted(allowed)) or "none"
         message = f"unknown field; allowed are {known}"
-        raise InvalidInput.together((InvalidInput(n, message) for n in unknown), len(unknown))
+        refusals = (InvalidInput(name, message, (), "unknown_field") for name in unknown)
+        raise InvalidInput.together(refusals, len(unknown))
 
 
 # Queries ----------------------------------------------------------------------------------
@@ -231,9 +252,8 @@ class Query:
     def choice(self, name: str, allowed: Collection[str]) -> str | None:
         value = self.text(name)
         if value is not None and value not in allowed:
-            raise InvalidInput(
-                name, f"{shorten(value)} is unknown; allowed are {', '.join(allowed)}"
-            )
+            message = f"{shorten(value)} is unknown; allowed are {', '.join(allowed)}"
+            raise InvalidInput(name, message, (), "unknown_value")
         return value
 
     def flag(self, name: str) -> bool | None:
@@ -246,7 +266,8 @@ class Query:
             return None
         number = float(read_decimal(value, name))
         if not least <= number <= most:
-            raise InvalidInput(name, f"{value} is outside {least:g} to {most:g}")
+            message = f"{value} is outside {least:g} to {most:g}"
+            raise InvalidInput(name, message, (), "out_of_range")
         return number
 
     def whole(self, name: str, least: int, most: int) -> int | None:

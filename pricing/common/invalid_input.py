@@ -26,38 +26,40 @@ class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
         1 to 120
     """
 
-    def __init__(self, field: str, message: str, others: tuple[InvalidInput, ...] = ()) -> None:
+    def __init__(
+        self,
+        field: str,
+        message: str,
+        others: tuple[InvalidInput, ...] = (),
+        code: str = "invalid",
+    ) -> None:
         if len(field) > MAX_FIELD_LENGTH:
             field = f"{field[: MAX_FIELD_LENGTH - 1]}…"
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
         self.message = message
         self.others = others
+        self.code = code
+        """For machines: required, unknown_field, unknown_value, out_of_range, wrong_type, else
+        invalid."""
 
     @classmethod
     def together(cls, refusals: Iterable[Self], count: int) -> Self:
         """`count` refusals as one, of which the first `MAX_REFUSALS` are read and listed."""
         first, *rest = islice(refusals, MAX_REFUSALS)
         if count > MAX_REFUSALS:
-            rest.append(cls("", and_more(count)))
-        return cls(first.field, first.message, tuple(rest))
+            rest.append(cls("", and_more(count), (), "more"))
+        return cls(first.field, first.message, tuple(rest), first.code)
 
     def all(self) -> tuple[InvalidInput, ...]:
         """This refusal and those found together with it, in the order of the request."""
         return (self, *self.others)
 
-    def to_errors(self) -> list[dict[str, str]]:
-        """`all` as the API, jobs and tools list it: field and message of each.
-
-        >>> InvalidInput("start", "is not a month").to_errors()
-        [{'field': 'start', 'message': 'is not a month'}]
-        """
-        return [{"field": one.field, "message": one.message} for one in self.all()]
-
     def under(self, prefix: str) -> InvalidInput:
         """The same refusal with its field inside `prefix`: `tokens` → `workload.tokens`."""
         field = f"{prefix}.{self.field}" if self.field else prefix
-        return InvalidInput(field, self.message, tuple(o.under(prefix) for o in self.others))
+        others = tuple(one.under(prefix) for one in self.others)
+        return InvalidInput(field, self.message, others, self.code)
 
 
 def and_more(count: int) -> str:

@@ -167,6 +167,30 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {suggestions}")
 
 
+def family(name: str) -> tuple[Accelerator, ...]:
+    """Every device that a name of one generation means, by memory, bandwidth and power, the most
+    first; none for a name that means one device, or several generations.
+
+    >>> [one.slug for one in family("A100")][::3]
+    ['nvidia-a100-80gb-sxm', 'nvidia-a100-40gb-pcie']
+    >>> family("H100"), family("Trainium")
+    ((), ())
+    """
+    members = () if find(name) else candidates(name)
+    if len(members) < 2 or len({one.architecture for one in members}) > 1:
+        return ()
+
+    def strength(one: Accelerator) -> tuple[float, ...]:
+        return one.memory_gib, one.memory_bandwidth_gb_per_s or 0, one.tdp_w or 0
+
+    return tuple(sorted(members, key=strength, reverse=True))
+
+
+def resolve_all(name: str, field: str = "accelerator") -> tuple[Accelerator, ...]:
+    """Every device of a family, or the one that the name means (`resolve`)."""
+    return family(name) or (resolve(name, field),)
+
+
 @lru_cache(maxsize=4096)
 def find(name: str) -> Accelerator | None:
     """The one device a name means, or None where it is unknown or ambiguous."""
@@ -213,14 +237,23 @@ def other_meanings(name: str) -> tuple[Accelerator, ...]:
 
 
 def describe_reading(name: str) -> str:
-    """As which device a usual name of several is read, and what the others are called; empty where
-    a name means one alone.
+    """As which device a usual name of several is read, and what the others are called; of a family
+    the device that hours are of; empty where a name means one alone.
 
     >>> describe_reading("A100-80GB")
     'A100-80GB is read as nvidia-a100-80gb-sxm; if you mean another, name nvidia-a100-80gb-pcie.'
+    >>> describe_reading("A100 PCIe")  # doctest: +NORMALIZE_WHITESPACE
+    'A100 PCIe is every one of nvidia-a100-80gb-pcie and nvidia-a100-40gb-pcie, and an hour that is
+    known may be of any. Name one to mean it alone.'
     >>> describe_reading("nvidia-a100-80gb-sxm"), describe_reading("T4")
     ('', '')
     """
+    if members := [one.slug for one in family(name)]:
+        listed = f"{', '.join(members[:-1])} and {members[-1]}"
+        return (
+            f"{name.strip()} is every one of {listed}, and an hour that is known may be of any. "
+            "Name one to mean it alone."
+        )
     usual, others = find(name), [one.slug for one in other_meanings(name)]
     if usual is None or not others:
         return ""

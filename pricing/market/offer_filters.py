@@ -88,8 +88,9 @@ class OfferSearch:
 
 
 def resolve_slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]:
-    """Slugs or aliases as slugs; `InvalidInput` names what is not one and what is close."""
-    return tuple(accelerators.resolve(name, field).slug for name in names)
+    """Slugs of what names mean, a family's all; `InvalidInput` names what is not one and what is
+    close."""
+    return tuple(one.slug for name in names for one in accelerators.resolve_all(name, field))
 
 
 def search_offers(

@@ -48,6 +48,11 @@ EU = frozenset(
     | {"MT", "NL", "PL", "PT", "RO", "SK", "SI", "ES", "SE"}
 )
 EEA = EU | {"IS", "LI", "NO"}
+GEOGRAPHIES = (
+    *("africa", "asia", "china", "europe", "middle-east", "north-america", "oceania"),
+    *("south-america", "us-government"),
+)
+"""Parts of the world by which the catalog's regions are grouped."""
 COUNTRY_GROUPS: Mapping[str, frozenset[str]] = {
     "eu": EU,
     "eea": EEA,

@@ -111,7 +111,6 @@ def _addresses() -> Iterator[Call]:
         yield Call(
             f"cursor {text[:8]}", page("/api/v1/projects/", cursor=cursor), None, signed_in=True
         )
-    yield Call("held id", f"/api/v1/quarantined-batches/{'9' * 30}/", signed_in=True)
     yield Call("revision", f"/api/v1/revisions/aws/{'9' * 30}/")
     yield Call("audit page", "/team/attacked/settings/audit/?page=" + "9" * 5000, signed_in=True)
 

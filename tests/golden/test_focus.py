@@ -79,7 +79,6 @@ def shown(row: Row) -> tuple[object, ...]:
     )
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FEASIBLE)
 def test_each_request_has_plans_in_the_scenarios_that_it_was_chosen_for(name: str) -> None:
     assert tuple(one.key.value for one in answered(name).feasible) == FEASIBLE[name]

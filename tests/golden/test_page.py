@@ -171,7 +171,6 @@ def test_every_table_holds_the_answer_s_rows(name: str, shown: str) -> None:
     assert found == (expected.tables(answer, one) if one else {})
 
 
-@pytest.mark.one_in(3)
 @views
 def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     answer = answered(name)
@@ -189,7 +188,6 @@ def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     assert (tornado is not None) == bool(one and answer.sensitivity)
 
 
-@pytest.mark.one_in(3)
 @views
 def test_the_table_of_a_chart_shows_what_its_picture_shows(name: str, shown: str) -> None:
     root = page(name, shown)
@@ -244,7 +242,6 @@ def _in_shown_unit(value: Any, unit: str) -> float:
     return figure * 100 if unit.startswith("%") else figure
 
 
-@pytest.mark.one_in(3)
 @requests
 def test_the_print_view_holds_the_same_figures(name: str) -> None:
     answer, root = answered(name), printed(name)

@@ -46,7 +46,6 @@ def figures(root: Element) -> list[list[str]]:
     return [pair for block in find_all(root, "verdict-figures") for pair in pairs(block)]
 
 
-@pytest.mark.one_in(3)
 @views
 def test_the_figures_of_the_advice_are_the_answer_s(name: str, shown: str) -> None:
     """Whatever scenario is laid out below, the advice is that of the recommended one."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpu_cost_planner import compare, estimate
+from gpu_cost_planner import compare, estimate, plan_portfolio
 from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports import TABLES
@@ -38,14 +38,22 @@ def call(tool: str, /, **arguments: Any):
     return BY_NAME[tool].call(arguments, bundled_catalog())
 
 
-def test_schemas_are_those_of_the_contract_and_small_enough_to_be_read() -> None:
+def test_schemas_name_the_fields_of_the_contract_and_say_what_they_are() -> None:
     schema = BY_NAME["compare"].schema
-    assert schema["type"] == "object"
-    assert schema["properties"].keys() == ComparisonRequest.model_fields.keys()
-    assert schema["required"] == ["workload"]
-    assert '"title"' not in json.dumps(schema)
-    assert sum(len(json.dumps(tool.schema)) for tool in TOOLS) < 80_000
+    assert schema["properties"].keys() == {"question", *ComparisonRequest.model_fields}
     assert all(tool.schema["type"] == "object" and tool.description for tool in TOOLS)
+    for name in ("compare", "estimate", "portfolio"):
+        assert call("fields", request=name).text.startswith(("Compar", "Estim", "Portf"))
+    workload = call("fields", request="compare", section="workload")
+    assert "AcceleratorHours.hours_per_month: h; one value counts for every month." in workload.text
+    assert workload.data["Training"]["properties"]["parameters"]
+
+
+def test_a_line_is_the_request_that_it_asks_for() -> None:
+    line = "8 H100 for 12 months from 2027-01 in Europe"
+    total = call("compare", question=line).data["verdict"]["total"]
+    assert total == compare(line).to_json()["verdict"]["total"]
+    assert call("explain", question=line, table="lines").data["rows"]
 
 
 def test_one_call_gives_the_verdict_first() -> None:
@@ -106,6 +114,22 @@ def test_a_long_table_says_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     assert answer.text.endswith(f"and {answer.data['rows'] - 2} more rows")
 
 
+def test_a_portfolio_says_what_each_project_pays() -> None:
+    projects = [{"name": name, "workload": EUROPE["workload"]} for name in ("Speech", "Vision")]
+    answer = call("portfolio", start="2027-01", horizon_months=12, projects=projects)
+    whole = plan_portfolio({"start": "2027-01", "horizon_months": 12, "projects": projects})
+    assert answer.text.startswith(whole.headline)
+    assert answer.data["projects"] == whole.to_json()["projects"]
+    assert "lines" not in answer.data
+
+
+def test_a_bill_becomes_a_request_that_compares() -> None:
+    table = "month,accelerator,accelerator_hours\n2026-09,H100,5000\n2026-10,H100,5840\n"
+    answer = call("usage", content=table, by="month")
+    assert "2026-10: 5,840 accelerator-hours" in answer.text
+    assert not call("compare", **answer.data["request"]).is_error
+
+
 def test_offers_are_listed_with_their_day() -> None:
     answer = call("offers", accelerator="H100-80GB-SXM", geography=["europe"], limit=3)
     assert len(answer.data["results"]) == 3
@@ -113,7 +137,6 @@ def test_offers_are_listed_with_their_day() -> None:
     json.dumps(answer.data, allow_nan=False)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "arguments", "field"),
     [
@@ -128,6 +151,12 @@ def test_offers_are_listed_with_their_day() -> None:
         ("offers", {"min_accelerators": "8"}, "min_accelerators"),
         ("offers", {"sold_now": "yes"}, "sold_now"),
         ("offers", {"colour": "blue"}, "colour"),
+        ("compare", {"question": "8 H100 for ever"}, "question"),
+        ("compare", {"question": "8 H100 for 1 year", "currency": "EUR"}, "question"),
+        ("portfolio", {}, "projects"),
+        ("usage", {}, "content"),
+        ("fields", {"request": "offers"}, "request"),
+        ("fields", {"request": "compare", "section": "x"}, "section"),
         ("estimate", {}, "workload"),
         ("compare", {"name": "\ud800"}, "name"),
     ],

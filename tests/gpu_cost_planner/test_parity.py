@@ -1,4 +1,4 @@
-"""One request, one answer: library, API, both commands and assistants agree to the cent.
+"""One request, one answer: library, API, command and assistants agree to the cent.
 
 `tests/pricing/bundled/test_catalog_without_database.py` holds the bundled catalog equal to that of
 a database; here all of them are given that one.
@@ -6,19 +6,18 @@ a database; here all of them are given that one.
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from gpu_cost_planner import InvalidInput, compare
 from gpu_cost_planner.assistants.tools import TOOLS
 from gpu_cost_planner.command_line import main
 from pricing.bundled.catalog import bundled_catalog
+from pricing.common.problems import list_errors
 from tests.gpu_cost_planner.requests import generated
 
 REQUESTS = 200
@@ -37,25 +36,15 @@ def by_library(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return compare(request).to_json()
     except InvalidInput as refusal:
-        return {"errors": [{"field": e.field, "message": e.message} for e in refusal.all()]}
+        return {"errors": list_errors(refusal, request)}
 
 
 def by_api(client: Client, request: dict[str, Any]) -> dict[str, Any]:
-    response = client.post("/api/v1/comparisons/", request, content_type="application/json")
+    response = client.post(
+        "/api/v1/comparisons/?include=all", request, content_type="application/json"
+    )
     answer: dict[str, Any] = response.json()
     return answer if response.status_code == 200 else {"errors": answer["errors"]}
-
-
-def by_command(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """What `gpu-cost-planner` prints, and what `manage.py` prints."""
-    out, status = io.StringIO(), main(["compare", str(path), "--json"])
-    printed = capsys.readouterr()
-    if status:
-        with pytest.raises(SystemExit):
-            call_command("compare", str(path), "--json")
-        return printed.err, capsys.readouterr().err
-    call_command("compare", str(path), "--json", stdout=out)
-    return printed.out, out.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -70,8 +59,9 @@ def test_all_ways_in_give_equal_answers(
     path.write_text(json.dumps(request))
     here = json.loads(json.dumps(by_library(request)))
     assert by_api(client, request) == here
-    ours, managed = by_command(path, capsys)
-    assert ours == managed
+    status = main(["compare", str(path), "--json"])
+    printed = capsys.readouterr()
+    ours = printed.err if status else printed.out
     tool = COMPARE.call(request, bundled_catalog())
     if "errors" in here:
         assert [e["field"] for e in tool.data["errors"]] == [e["field"] for e in here["errors"]]
@@ -81,3 +71,20 @@ def test_all_ways_in_give_equal_answers(
         assert tool.data["verdict"] == here["verdict"]
         totals = [row["total_cost"] for row in tool.data["scenarios"]]
         assert totals == [row["total_cost"] for row in here["scenarios"]]
+
+
+def test_a_line_is_one_request_in_library_command_and_assistant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "8 H100 for 12 months from 2027-01 in Europe"
+    here = compare(line).to_json()
+    assert main(["compare", line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(here))
+    tool = COMPARE.call({"question": line}, bundled_catalog())
+    assert tool.data["verdict"] == here["verdict"]
+    refused = "8 H100 for 12 weeks"
+    with pytest.raises(InvalidInput) as refusal:
+        compare(refused)
+    assert main(["compare", refused]) == 2
+    assert str(refusal.value) in capsys.readouterr().err
+    assert str(refusal.value) in COMPARE.call({"question": refused}, bundled_catalog()).text

@@ -21,6 +21,7 @@ from planner.comparison import compare as answer_request
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports.frames import FRAMES
 from pricing.bundled.catalog import bundled_catalog
+from pricing.market.accelerators import family
 from tests.planner.costing.market_of import CATALOG
 from tests.test_dependencies import normalise
 
@@ -169,9 +170,9 @@ def test_names_in_a_notebook_are_text_not_markup() -> None:
 
 def test_tables_are_frames_whose_lines_sum_to_the_totals() -> None:
     answer = compare(REQUEST, today=TODAY)
-    totals = answer.lines.to_frame().groupby("scenario", observed=True)["amount"].sum()
+    totals = answer.lines.to_frame(exact=True).groupby("scenario", observed=True)["amount"].sum()
     assert totals.to_dict() == {s.key.value: s.total_cost for s in answer.answer.feasible}
-    assert answer.lines.to_frame(floats=True)["amount"].dtype == "float64"
+    assert answer.lines.to_frame()["amount"].dtype == "float64"
     names = ("scenarios", "capacity", "purchases", "break_even", "assumptions", "tornado", "risk")
     for table in (getattr(answer, name) for name in (*names, "advice", "lines")):
         assert len(table) == len(table.to_frame())
@@ -197,14 +198,14 @@ def test_an_estimate_has_its_ranking_as_a_frame() -> None:
 
 def test_offers_are_the_cheapest_first_in_exact_money() -> None:
     listed = offers(accelerator=["H100-80GB-SXM"], provider="aws", purchase_option="on_demand")
-    frame = listed.to_frame()
+    frame = listed.to_frame(exact=True)
     assert listed.count == len(listed) == len(frame) > 5
     assert frame["usd_per_accelerator_hour"].is_monotonic_increasing
     assert all(isinstance(price, Decimal) for price in frame["usd_per_hour"])
     assert frame["sold_now"].all()
     assert [offer.id for offer in listed] == frame["id"].tolist()
     assert set(listed.to_json()[0]) == set(frame.columns)
-    assert listed.to_frame(floats=True)["usd_per_hour"].dtype == "float64"
+    assert listed.to_frame()["usd_per_hour"].dtype == "float64"
     assert listed.to_csv().startswith("id,provider")
     assert "<table" in listed._repr_html_()
 
@@ -251,3 +252,15 @@ def test_a_filter_of_another_kind_is_named_with_what_to_write():
             offers(**filters)
     few = offers(limit=np.int64(2), min_accelerators=np.float64(8), accelerator_count=Decimal(8))
     assert len(few) == 2
+
+
+@pytest.mark.parametrize("name", ["A100", "A100 PCIe"])
+def test_a_family_is_all_of_it_and_the_answer_says_so(name: str) -> None:
+    members = {one.slug for one in family(name)}
+    work = {"kind": "accelerator_hours", "accelerator": name, "hours_per_month": 5840}
+    answer = compare({"start": "2027-01", "horizon_months": 12, "workload": work}).answer
+    rates = {one.accelerator: one.relative_throughput for one in answer.demand.candidates}
+    assert rates == dict.fromkeys(members, 1.0)
+    assert answer.warnings[0].startswith(f"{name} is every one of ")
+    sold = {offer.accelerator for offer in offers()}
+    assert {offer.accelerator for offer in offers(accelerator=name)} == members & sold

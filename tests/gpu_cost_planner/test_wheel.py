@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,3 +57,31 @@ def test_an_installed_planner_writes_into_the_user_s_folder(
     kept = find_data_dir({}, is_installed=True)
     assert kept.as_posix() == "/home/lee/.local/share/gpu-cost-planner"
     assert find_data_dir({"XDG_DATA_HOME": "/data"}, is_installed=False) == ROOT
+
+
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+def test_every_package_says_that_it_is_typed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert [one for one in packages if not (ROOT / one / "py.typed").is_file()] == []
+
+
+def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    named = [*project["dependencies"], *(one for names in extras for one in names)]
+    assert [one for one in named if not re.search(r">=.+,<|~=", one)] == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("page", ["README.md", "docs/guides/python.md"])
+def test_the_python_of_a_page_passes_strict_type_checks(page: str, tmp_path: Path) -> None:
+    (tmp_path / "page.py").write_text("\n".join(PYTHON.findall((ROOT / page).read_text())))
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "page.py"]
+    checked = subprocess.run(
+        [*command, "--follow-imports=silent"],
+        cwd=tmp_path, env={"MYPYPATH": str(ROOT), **os.environ}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert checked.stdout.startswith("Success"), checked.stdout[-2000:]

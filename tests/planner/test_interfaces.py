@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
 from urllib.parse import urlencode
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 
+from planner.commands.ask import COMPARE
 from planner.web.common.query_codec import flatten
+from pricing import catalog
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import market
 
@@ -40,7 +41,9 @@ LENOVO = {
 
 def by_api(client, request):
     response = client.post(
-        reverse("api:comparisons"), json.dumps(request), content_type="application/json"
+        f"{reverse('api:comparisons')}?include=all",
+        json.dumps(request),
+        content_type="application/json",
     )
     assert response.status_code == 200, response.content
     return response.json()
@@ -49,9 +52,8 @@ def by_api(client, request):
 def by_command(request, tmp_path):
     path = tmp_path / "request.json"
     path.write_text(json.dumps(request))
-    out = io.StringIO()
-    call_command("compare", str(path), "--json", stdout=out)
-    return json.loads(out.getvalue())
+    options = {"file": str(path), "json": True, "table": None}
+    return json.loads(COMPARE.answer(options, catalog.current))
 
 
 def by_page(client, request):
@@ -157,10 +159,6 @@ def test_trap_18_every_interface_refuses_the_same(client, tmp_path, change, fiel
     page = client.get(f"{reverse('plan')}?{urlencode(flatten(request))}")
     assert page.status_code == 400
     assert any(r.field.startswith(field) for r in page.context["outcome"].errors)
-    path = tmp_path / "request.json"
-    path.write_text(json.dumps(request))
-    err = io.StringIO()
-    with pytest.raises(SystemExit) as stop:
-        call_command("compare", str(path), stderr=err)
-    assert stop.value.code == 2
-    assert field in err.getvalue()
+    with pytest.raises(InvalidInput) as refused:
+        by_command(request, tmp_path)
+    assert field in "\n".join(map(str, refused.value.all()))

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from planner.commands.command import read_request as read_file
 from planner.contract.request.comparison import read_request
 from planner.usage import tables as cells
-from pricing.api.rest import problem_body
 from pricing.common import bounded
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
+from pricing.common.problems import problem_body
 
 HOSTILE = (
     *("1e999999", "1e-300000000", "1e9999999", "-1e-999990", "9" * 5000, "0." + "9" * 5000),
@@ -26,7 +26,6 @@ HOSTILE = (
 HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_number_out_of_bounds_is_refused_as_typed_with_what_is_allowed(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
@@ -53,7 +52,6 @@ def test_every_float_in_bounds_is_read_exactly(value: float) -> None:
     assert float(bounded.read_decimal(repr(value))) == value
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "read",
     [
@@ -77,7 +75,6 @@ def test_judging_costs_no_more_than_the_text_is_long(read: Callable[[], object])
     assert time.process_time() - began < 3
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", ["1e999", "-1e999999", "1e-400", "9" * 302])
 @pytest.mark.parametrize("field", ["hours_per_month", "horizon_months", "total_budget"])
 def test_a_json_number_that_nothing_holds_is_refused_by_its_field(text: str, field: str) -> None:
@@ -98,7 +95,7 @@ def test_an_answer_lists_twenty_refusals_and_how_many_more_there_are() -> None:
     assert len(refusals) == MAX_REFUSALS + 1
     assert (refusals[0].field, refusals[-1].message) == ("f0", "and 59,980 more")
     errors = problem_body(400, "", [{"field": str(i), "message": ""} for i in range(90)])["errors"]
-    assert errors[-1] == {"field": "", "message": "and 70 more"}  # type: ignore[index]
+    assert (errors[-1]["code"], errors[-1]["message"]) == ("more", "and 70 more")
 
 
 def test_a_nul_deep_in_a_body_is_named_by_its_path() -> None:

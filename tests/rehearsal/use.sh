@@ -67,4 +67,4 @@ sed 's#database_url#restored_url#' /etc/planner/planner.env >/etc/planner/restor
 chgrp planner /etc/planner/restored.env
 export PLANNER_ENV=/etc/planner/restored.env
 $manage restore "$(ls /var/lib/planner/backups/*.dump)"
-$manage verify_prices --all
+$manage prices verify --all

@@ -6,17 +6,18 @@ from http import HTTPStatus
 from typing import Any
 
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.serializers.teams import ModelField, ObjectField, name_field
+from planner.api.answers import show_result, table_of
+from planner.api.serializers.teams import ObjectField, name_field, optional_field
 from planner.contract.answer.comparison import AlertCause
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line
 from planner.services.portfolio.portfolios import visible_alert
 from pricing.api.rest import StrictSerializer
-from pricing.models import QuarantinedBatch, QuarantinedPrice
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
 
@@ -24,10 +25,8 @@ SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookE
 class JobSerializer(serializers.ModelSerializer[Job]):
     """Poll it until `state` is succeeded, failed or cancelled; `result` or `error` says more."""
 
-    team: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(
-        slug_field="slug", read_only=True, allow_null=True
-    )
-    result = ObjectField(read_only=True, allow_null=True)
+    team = optional_field("team.slug")
+    result = serializers.SerializerMethodField()
     error = ObjectField(read_only=True, allow_null=True)
     place_in_line = serializers.SerializerMethodField()
 
@@ -49,6 +48,10 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "place_in_line",
             "result",
         )
+
+    @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
+    def get_result(self, job: Job) -> Any:
+        return show_result(job.kind, job.result, getattr(self.context.get("view"), "include", ()))
 
     def get_place_in_line(self, job: Job) -> int | None:
         """1 for the job that is next; null for one that no longer waits."""
@@ -73,10 +76,8 @@ class RefreshSerializer(StrictSerializer):
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):
-    acknowledged_by = serializers.CharField(
-        source="acknowledged_by.username", default=None, allow_null=True, read_only=True
-    )
-    causes = ModelField(AlertCause, many=True)
+    acknowledged_by = optional_field("acknowledged_by.username")
+    causes = table_of(AlertCause)
     """Empty, as both amounts are, of a joint plan that one does not see all of."""
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
 
@@ -126,20 +127,13 @@ class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
         return None
 
 
-class WebhookChangesSerializer(StrictSerializer):
-    url = serializers.CharField(max_length=500, required=False)
-    description = name_field(required=False, allow_blank=True)
-    events = serializers.ListField(
-        child=serializers.ChoiceField(SUBSCRIBABLE), min_length=1, max_length=10, required=False
-    )
-    active = serializers.BooleanField(required=False)
-
-
-class NewWebhookSerializer(WebhookChangesSerializer):
+class NewWebhookSerializer(StrictSerializer):
     url = serializers.CharField(max_length=500)
+    description = name_field(required=False, allow_blank=True)
     events = serializers.ListField(
         child=serializers.ChoiceField(SUBSCRIBABLE), min_length=1, max_length=10
     )
+    active = serializers.BooleanField(required=False)
 
 
 class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
@@ -160,37 +154,6 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
             "created_at",
             "delivered_at",
         )
-
-
-class QuarantinedBatchSerializer(serializers.ModelSerializer[QuarantinedBatch]):
-    reasons = serializers.ListField(child=serializers.CharField(), read_only=True)
-
-    class Meta:
-        model = QuarantinedBatch
-        fields = ("id", "provider", "state", "reasons", "offer_count", "created_at",
-                  "seen_again_at")  # fmt: skip
-
-
-class MovedPriceSerializer(serializers.Serializer[Any]):
-    price_per_hour = serializers.CharField()
-    upfront = serializers.CharField()
-    currency = serializers.CharField()
-    as_of = serializers.CharField()
-
-
-class QuarantinedPriceSerializer(serializers.ModelSerializer[QuarantinedPrice]):
-    before = MovedPriceSerializer(read_only=True, help_text="The price in force.")
-    after = MovedPriceSerializer(read_only=True, help_text="The price that waits.")
-    ratio = serializers.FloatField(read_only=True, help_text="New price over the one in force.")
-    revision = serializers.IntegerField(
-        source="revision.number", default=None, allow_null=True, read_only=True,
-        help_text="The revision that published it.",
-    )  # fmt: skip
-
-    class Meta:
-        model = QuarantinedPrice
-        fields = ("id", "provider", "offer_id", "state", "before", "after", "ratio",
-                  "created_at", "seen_again_at", "revision")  # fmt: skip
 
 
 POLL_AFTER_SECONDS = 1

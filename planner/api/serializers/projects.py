@@ -6,12 +6,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from planner.api.answers import ModelField, rows_field, table_of
 from planner.api.serializers.teams import (
     FiniteField,
-    ModelField,
     ObjectField,
     currency_field,
     name_field,
+    optional_field,
 )
 from planner.contract.answer.comparison import (
     CatalogRevision,
@@ -52,9 +53,7 @@ class TagsField(serializers.DictField):
 
 
 class ProjectSerializer(serializers.ModelSerializer[Project]):
-    team: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(
-        slug_field="slug", read_only=True
-    )
+    team = serializers.CharField(source="team.slug", read_only=True)
     workload = ObjectField(read_only=True)
     assumptions = ObjectField(read_only=True)
     tags = TagsField(read_only=True)
@@ -78,8 +77,11 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
         )
 
 
-class ProjectChangesSerializer(StrictSerializer):
-    name = name_field(required=False)
+class NewProjectSerializer(StrictSerializer):
+    fixed = ("team",)
+    team = serializers.CharField(max_length=60, required=False)
+    """May be left out by a caller with one team."""
+    name = name_field()
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
     workload = ObjectField(required=False)
     assumptions = ObjectField(required=False)
@@ -91,12 +93,6 @@ class ProjectChangesSerializer(StrictSerializer):
     archived = serializers.BooleanField(required=False)
 
 
-class NewProjectSerializer(ProjectChangesSerializer):
-    team = serializers.CharField(max_length=60, required=False)
-    """May be left out by a caller with one team."""
-    name = name_field()
-
-
 class VariantSerializer(serializers.ModelSerializer[Variant]):
     changes = ObjectField(read_only=True)
 
@@ -105,12 +101,8 @@ class VariantSerializer(serializers.ModelSerializer[Variant]):
         fields = ("id", "project", "name", "changes", *_DATES)
 
 
-class VariantChangesSerializer(StrictSerializer):
-    name = name_field(required=False)
-    changes = ObjectField(required=False)
-
-
 class NewVariantSerializer(StrictSerializer):
+    fixed = ("project",)
     project = serializers.UUIDField()
     name = name_field()
     changes = ObjectField(required=False)
@@ -131,15 +123,9 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
     stale = serializers.SerializerMethodField()
     state = serializers.ChoiceField(State.choices, read_only=True)
-    submitted_by = serializers.CharField(
-        source="submitter", default=None, allow_null=True, read_only=True
-    )
-    sent_back_by = serializers.CharField(
-        source="sender", default=None, allow_null=True, read_only=True
-    )
-    approved_by = serializers.CharField(
-        source="approver", default=None, allow_null=True, read_only=True
-    )
+    submitted_by = optional_field("submitter")
+    sent_back_by = optional_field("sender")
+    approved_by = optional_field("approver")
 
     class Meta:
         model = SavedComparison
@@ -176,10 +162,10 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
     given = ObjectField(read_only=True)
     request = ObjectField(ComparisonRequest, read_only=True)
     inherited = ObjectField(read_only=True)
-    rows = ModelField(ShownSection, many=True)
-    """What its page shows."""
-    answer = ObjectField(read_only=True)
-    """As it was given, in the form of that day."""
+    rows = table_of(ShownSection, required=False)
+    """What its page shows, where it is included."""
+    answer = ModelField(ComparisonAnswer)
+    """As it was given, with the tables that are included."""
 
     class Meta(SavedComparisonSerializer.Meta):
         fields = (
@@ -191,20 +177,22 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
             "answer",
         )
 
+    def to_representation(self, instance: SavedComparison) -> dict[str, Any]:
+        values = super().to_representation(instance)
+        if "rows" not in self.context["view"].include:
+            del values["rows"]
+        return values
+
 
 class NewSavedComparisonSerializer(StrictSerializer):
     """Without a request, the variant's is answered; without a variant, the project's."""
 
+    fixed = ("project", "variant", "request")
     project = serializers.UUIDField()
     variant = serializers.UUIDField(required=False, allow_null=True)
     name = name_field()
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
     request = ObjectField(ComparisonRequest, required=False)
-
-
-class SavedComparisonChangesSerializer(StrictSerializer):
-    name = name_field(required=False)
-    note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
 
 
 class SendBackSerializer(StrictSerializer):
@@ -224,19 +212,17 @@ class RepriceProjectSerializer(StrictSerializer):
 
 
 class RepricedSerializer(serializers.Serializer[Any]):
-    catalog = ModelField(CatalogRevision, many=True)
-    difference = ModelField(ScenarioChange, many=True)
-    prices_moved = ModelField(PriceMove, many=True)
-    request_changes = ModelField(RequestChange, many=True)
-    changed_rows = ModelField(RowChange, many=True)
+    catalog = table_of(CatalogRevision)
+    difference = table_of(ScenarioChange)
+    prices_moved = table_of(PriceMove)
+    request_changes = table_of(RequestChange)
+    changed_rows = table_of(RowChange)
     answer = ModelField(ComparisonAnswer)
 
 
 class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
     format = serializers.ChoiceField(("csv", "focus", "usage"), read_only=True)
-    uploaded_by = serializers.CharField(
-        source="uploaded_by.username", default=None, allow_null=True, read_only=True
-    )
+    uploaded_by = optional_field("uploaded_by.username")
     currency = currency_field(read_only=True)
 
     class Meta:
@@ -265,39 +251,21 @@ class UploadedSerializer(UploadSerializer):
         fields = (*UploadSerializer.Meta.fields, "warnings")  # type: ignore[assignment]
 
 
-class VarianceCausesSerializer(serializers.Serializer[Any]):
-    price = serializers.CharField()
-    usage = serializers.CharField()
-    unplanned = serializers.CharField()
-    other = serializers.CharField()
-
-
-class VarianceTotalSerializer(serializers.Serializer[Any]):
-    planned = serializers.CharField()
-    actual = serializers.CharField()
-    difference = serializers.CharField()
-    planned_hours = serializers.FloatField(help_text="Accelerator-hours.")
-    actual_hours = serializers.FloatField(
-        help_text="Accelerator-hours; those of machines whose accelerators are not known are not "
-        "counted here and are named in the warnings."
-    )
-    causes = VarianceCausesSerializer()
-
-
-class VarianceMonthSerializer(VarianceTotalSerializer):
-    month = serializers.CharField()
-
-
-class VarianceCategorySerializer(VarianceTotalSerializer):
-    category = serializers.CharField()
+_VARIANCE = (
+    *("planned", "actual", "difference", "planned_hours", "actual_hours"),
+    "causes (price, usage, unplanned, other)",
+)
 
 
 class VarianceSerializer(serializers.Serializer[Any]):
+    """Money as text, hours as accelerator-hours; those of machines whose accelerators are not
+    known are not counted and are named in the warnings."""
+
     currency = serializers.CharField()
     saved_comparison = serializers.UUIDField(allow_null=True)
-    months = VarianceMonthSerializer(many=True)
-    categories = VarianceCategorySerializer(many=True)
-    total = VarianceTotalSerializer()
+    months = rows_field("month", *_VARIANCE)
+    categories = rows_field("category", *_VARIANCE)
+    total = rows_field(*_VARIANCE, many=False)
     warnings = serializers.ListField(
         child=serializers.CharField(),
         help_text="Hours that could not be turned into accelerator-hours, and the remedy.",
@@ -331,9 +299,7 @@ class SavedPortfolioSerializer(serializers.ModelSerializer[SavedPortfolio]):
     """A saved portfolio in a list: what anybody in the team may see of it."""
 
     team = serializers.CharField(source="team.slug", read_only=True)
-    created_by = serializers.CharField(
-        source="created_by.username", default=None, allow_null=True, read_only=True
-    )
+    created_by = optional_field("created_by.username")
 
     class Meta:
         model = SavedPortfolio
@@ -387,5 +353,5 @@ class NewSavedPortfolioSerializer(StrictSerializer):
 
 
 class PortfolioRepricedSerializer(serializers.Serializer[Any]):
-    changes = ModelField(PortfolioChange, many=True)
+    changes = table_of(PortfolioChange)
     answer = ModelField(PortfolioAnswer)

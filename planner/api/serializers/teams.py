@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import BaseModel
 from rest_framework import serializers
 
-from planner.contract.answer.common import AnswerModel
 from planner.contract.request.constraints import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import Server
 from planner.models import (
@@ -27,55 +26,26 @@ from pricing.api.rest import StrictSerializer
 
 
 class ObjectField(serializers.JSONField):
-    """A JSON object, judged by the service that it is for; `model` says what it looks like."""
+    """A JSON object, or with `many` a list of them, judged by the service that it is for; `model`
+    says what one looks like."""
 
-    default_error_messages = {"not_object": "This is not an object."}
-
-    def __init__(self, model: type[BaseModel] | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        self.model = model
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            self.fail("not_object")
-        return data
-
-
-class ObjectsField(serializers.JSONField):
-    """A list of JSON objects, judged by the service that it is for; `model` describes one."""
-
-    default_error_messages = {"not_objects": "This is not a list of objects."}
-
-    def __init__(self, model: type[BaseModel] | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        self.model = model
-
-    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
-        if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
-            self.fail("not_objects")
-        return data
-
-
-class ModelField(serializers.Field[Any, Any, Any, Any]):
-    """A part of an answer, as the contract's model describes it; read only. One that an answer
-    may lack is `required=False`: the document takes what is read only for always there."""
+    default_error_messages = {
+        "not_object": "This is not an object.",
+        "not_objects": "This is not a list of objects.",
+    }
 
     def __init__(
-        self,
-        model: type[AnswerModel],
-        *,
-        many: bool = False,
-        required: bool = True,
-        **options: Any,
+        self, model: type[BaseModel] | None = None, *, many: bool = False, **options: Any
     ) -> None:
-        super().__init__(read_only=required, required=None if required else False, **options)
+        super().__init__(**options)
         self.model = model
         self.many = many
 
-    def to_representation(self, value: Any) -> Any:
-        if isinstance(value, BaseModel):
-            return value.model_dump(mode="json")
-        return value
+    def to_internal_value(self, data: Any) -> Any:
+        rows = data if self.many and isinstance(data, list) else [data]
+        if isinstance(data, list) is not self.many or not all(isinstance(r, dict) for r in rows):
+            self.fail("not_objects" if self.many else "not_object")
+        return data
 
 
 class FiniteField(serializers.FloatField):
@@ -90,6 +60,11 @@ class FiniteField(serializers.FloatField):
 
 def name_field(**options: Any) -> serializers.CharField:
     return serializers.CharField(max_length=120, **options)
+
+
+def optional_field(source: str) -> serializers.CharField:
+    """A name of something that may not be there."""
+    return serializers.CharField(source=source, default=None, allow_null=True, read_only=True)
 
 
 def currency_field(**options: Any) -> serializers.CharField:
@@ -107,8 +82,8 @@ def _rules(**options: Any) -> serializers.ListField:
 
 class TeamSerializer(serializers.ModelSerializer[Team]):
     role = serializers.SerializerMethodField()
-    price_adjustments = ObjectsField(PriceAdjustment, read_only=True)
-    custom_offers = ObjectsField(CustomOffer, read_only=True)
+    price_adjustments = ObjectField(PriceAdjustment, many=True, read_only=True)
+    custom_offers = ObjectField(CustomOffer, many=True, read_only=True)
     defaults = ObjectField(read_only=True)
     project_rules = _rules(read_only=True)
 
@@ -142,8 +117,8 @@ class TeamChangesSerializer(StrictSerializer):
 
     name = name_field(required=False)
     currency = currency_field(required=False)
-    price_adjustments = ObjectsField(PriceAdjustment, required=False)
-    custom_offers = ObjectsField(CustomOffer, required=False)
+    price_adjustments = ObjectField(PriceAdjustment, many=True, required=False)
+    custom_offers = ObjectField(CustomOffer, many=True, required=False)
     defaults = ObjectField(required=False)
     project_rules = _rules(required=False)
 
@@ -189,10 +164,6 @@ class NewInvitationSerializer(StrictSerializer):
     )
 
 
-class AcceptSerializer(StrictSerializer):
-    secret = serializers.CharField(max_length=200)
-
-
 class ServerQuoteSerializer(serializers.ModelSerializer[ServerQuote]):
     server = ObjectField(Server, read_only=True)
 
@@ -211,6 +182,7 @@ class ServerQuoteSerializer(serializers.ModelSerializer[ServerQuote]):
 
 
 class NewServerQuoteSerializer(StrictSerializer):
+    fixed = ("slug",)
     slug = serializers.SlugField(max_length=60)
     label = name_field()  # type: ignore[assignment]
     server = ObjectField(Server)
@@ -219,18 +191,10 @@ class NewServerQuoteSerializer(StrictSerializer):
     valid_until = serializers.DateField(required=False, allow_null=True)
 
 
-class ServerQuoteChangesSerializer(NewServerQuoteSerializer):
-    slug = None  # type: ignore[assignment]
-    label = name_field(required=False)
-    server = ObjectField(Server, required=False)
-
-
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
     kind = serializers.SerializerMethodField()
     scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), read_only=True)
-    username = serializers.CharField(
-        source="user.username", read_only=True, allow_null=True, default=None
-    )
+    username = optional_field("user.username")
     is_active = serializers.BooleanField(read_only=True)
     secret = serializers.CharField(read_only=True, allow_null=True, default=None)
 

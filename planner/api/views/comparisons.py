@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,12 +15,14 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api.answers import AnswerView, ModelField, render_answer, show_result
 from planner.api.callers import access_of_request
-from planner.api.idempotency import CsvParser, FileParser, FilesParser, Write, idempotent
+from planner.api.idempotency import FileParser, FilesParser, Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO, download, require_length
 from planner.api.serializers.operations import JobSerializer, accepted, wants_job
-from planner.api.serializers.teams import ModelField, ObjectField
+from planner.api.serializers.teams import ObjectField
 from planner.api.serializers.usage import UsageFilesSerializer, UsageSerializer
+from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
@@ -45,7 +47,7 @@ from planner.usage.question import (
     answer_usage,
 )
 from pricing.api.pages import PlainView
-from pricing.api.rest import Query, StrictSerializer, is_not_modified, make_etag, not_modified
+from pricing.api.rest import ProblemErrorSerializer, Query, StrictSerializer, make_etag, respond
 from pricing.api.schema import number_to, parameter, results_of, serializer_of
 from pricing.common.invalid_input import InvalidInput
 
@@ -75,26 +77,19 @@ class BatchSerializer(StrictSerializer):
     )
 
 
-class FieldErrorSerializer(serializers.Serializer[Any]):
-    """What is wrong with one field."""
-
-    field = serializers.CharField()
-    message = serializers.CharField()
-
-
 class BatchResultSerializer(serializers.Serializer[Any]):
     """Either `answer` or `errors`."""
 
     key = serializers.CharField()
     answer = ModelField(ComparisonAnswer, required=False)
-    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+    errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment]
 
 
 class BatchResultsSerializer(serializers.Serializer[Any]):
     results = BatchResultSerializer(many=True)
 
 
-class MarketView(PlainView):
+class MarketView(AnswerView, PlainView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
     is_computing = True
@@ -103,14 +98,15 @@ class MarketView(PlainView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         require_length(request)
+        self.read_query(request)
 
     @property
     def access(self) -> Access:
         return access_of_request(self.request)
 
-    def team(self, request: Request, *others: str) -> Team | None:
+    def team(self) -> Team | None:
         """The team that the query names, whose rates apply; only a member may name it."""
-        slug = Query(request, "team", *others).text("team")
+        slug = self.query.text("team")
         if slug is None:
             return None
         if self.access.is_anonymous:
@@ -122,11 +118,17 @@ class MarketView(PlainView):
         for it."""
         if self.access.is_anonymous or not wants_job(request):
             return None
-        team = resolve_team(self.access, Query(request, "team").text("team"))
+        team = resolve_team(self.access, self.query.text("team"))
         return lambda: accepted(jobs.start(self.access, kind, arguments, team))
+
+    def respond(self, answer: AnswerModel) -> Response:
+        return Response(render_answer(answer, self.include))
 
 
 class ComparisonsView(MarketView):
+    answers = (ComparisonAnswer,)
+    parameters = ("team",)
+
     @extend_schema(
         operation_id="compare",
         request=ComparisonRequest,
@@ -136,13 +138,14 @@ class ComparisonsView(MarketView):
     @idempotent
     def post(self, request: Request) -> Response | Write:
         """Compares renting, owning and mixing for one workload."""
-        team = self.team(request)
+        team = self.team()
         job = self.job(request, "comparison", {"request": request.data})
-        return job or Response(comparisons.compare_for_team(request.data, team).answer)
+        return job or self.respond(comparisons.compare_for_team(request.data, team).answer)
 
 
 class ComparisonBatchView(MarketView):
-    is_computing = True
+    answers = (ComparisonAnswer,)
+    parameters = ("team",)
     too_large_hint = "send its items in several batches"
 
     @extend_schema(
@@ -153,7 +156,7 @@ class ComparisonBatchView(MarketView):
     @idempotent
     def post(self, request: Request) -> Response | Write:
         """Many comparisons at once; one that is refused says why and stops no other."""
-        team = self.team(request)
+        team = self.team()
         reader = BatchSerializer(data=request.data)
         reader.is_valid(raise_exception=True)
         items = reader.validated_data["items"]
@@ -162,19 +165,24 @@ class ComparisonBatchView(MarketView):
             if key in keys[:index]:
                 raise InvalidInput(f"items.{index}.key", f"{key!r} is given twice")
         job = self.job(request, "comparison_batch", {"items": items})
-        return job or Response({"results": list(comparisons.compare_batch(items, team))})
+        if job:
+            return job
+        results = {"results": list(comparisons.compare_batch(items, team))}
+        return Response(show_result("comparison_batch", results, self.include))
 
 
 class ComparisonExportView(MarketView):
+    parameters = ("team", "scenario")
+
     @extend_schema(request=ComparisonRequest, responses=EXPORT_SCHEMA, parameters=[TEAM, SCENARIO])
     def post(self, request: Request, form: str) -> HttpResponse:
         """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
-        team = self.team(request, "scenario")
+        team = self.team()
         outcome = comparisons.compare_for_team(request.data, team)
         context = Context(
             name=str(outcome.resolved_request.get("name") or "comparison"),
             team=team.name if team else "",
-            scenario=request.query_params.get("scenario", ""),
+            scenario=self.query.text("scenario") or "",
             request=outcome.resolved_request,
         )
         return download(outcome.answer, context, form)
@@ -182,7 +190,7 @@ class ComparisonExportView(MarketView):
 
 class CalibrationsView(MarketView):
     too_large_hint = (
-        "send fewer lines of the log, such as every tenth, or read it with manage.py calibrate"
+        "send fewer lines of the log, such as every tenth, or use gpu-cost-planner calibrate"
     )
 
     @extend_schema(request=CalibrationRequest, responses=CalibrationAnswer)
@@ -190,19 +198,18 @@ class CalibrationsView(MarketView):
     def post(self, request: Request) -> Response:
         """What a run of one's own says: the use of its GPUs, and its rate in place of an
         estimate."""
-        Query(request)
         return Response(comparisons.calibrate_run(request.data).to_json())
 
 
 class EstimatesView(MarketView):
+    answers = (EstimateAnswer,)
     too_large_hint = "give the model by its name or its few figures"
 
     @extend_schema(request=EstimateRequest, responses=EstimateAnswer)
     @idempotent
     def post(self, request: Request) -> Response:
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
-        Query(request)
-        return Response(comparisons.estimate_request(request.data))
+        return self.respond(comparisons.estimate_request(request.data))
 
 
 _TEXTS = {
@@ -225,8 +232,8 @@ _KINDS = {
 
 
 class UsageView(MarketView):
-    parser_classes = (CsvParser, FileParser, FilesParser)
-    is_computing = True
+    parser_classes = (FilesParser, FileParser)
+    parameters = tuple(_TEXTS)
     too_large_hint = "send the file compressed (gzip), or fewer months of it"
 
     @extend_schema(
@@ -245,9 +252,8 @@ class UsageView(MarketView):
         part named `file`, which are added up as the page and the command do: a file or a row that
         is there twice counts once. They are read and forgotten.
         """
-        query = Query(request, *_TEXTS)
-        question = _read(query, rules_of(self.team(request, *_TEXTS)))
-        name = (query.text("file_name") or "")[:200]
+        question = _read(self.query, rules_of(self.team()))
+        name = (self.query.text("file_name") or "")[:200]
         is_in_parts = (request.content_type or "").lower().startswith(FilesParser.media_type)
         files = (
             FilesParser.files_of(request, WAITING_FILES)
@@ -300,18 +306,13 @@ ReferenceServerSerializer = serializer_of(
 
 
 @cache
-def _rows() -> dict[str, dict[str, Any]]:
-    rows = {server.slug: asdict(server) for server in all_servers()}
-    for row in rows.values():
+def _rows() -> list[dict[str, Any]]:
+    rows = [asdict(server) for server in all_servers()]
+    for row in rows:
         row |= {name: f"{row[name]:.2f}" for name in _MONEY}
         for quote in row["quotes"]:
             quote["unit_price_usd"] = f"{quote['unit_price_usd']:.2f}"
     return rows
-
-
-@cache
-def _etag() -> str:
-    return make_etag("servers", _rows())
 
 
 class ServersView(PlainView):
@@ -321,21 +322,4 @@ class ServersView(PlainView):
     def get(self, request: Request) -> Response:
         """Every server of the reference list."""
         Query(request)
-        if is_not_modified(request, _etag()):
-            return not_modified(_etag())
-        return Response({"results": list(_rows().values())}, headers={"ETag": _etag()})
-
-
-class ServerView(PlainView):
-    is_conditional = True
-
-    @extend_schema(responses=ReferenceServerSerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        """One server of the reference list."""
-        Query(request)
-        server = _rows().get(slug)
-        if server is None:
-            raise Http404
-        if is_not_modified(request, _etag()):
-            return not_modified(_etag())
-        return Response(server, headers={"ETag": _etag()})
+        return respond(request, make_etag("servers", _rows()), lambda: {"results": _rows()})

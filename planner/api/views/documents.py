@@ -14,15 +14,29 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from planner.api.callers import MarketAccess
 from pricing.api.pages import PlainView
-from pricing.api.rest import PROBLEM_JSON, is_not_modified, make_etag, not_modified, problem_body
+from pricing.api.rest import Query, is_not_modified, make_etag, not_modified, respond
+from pricing.api.schema import results_of
+from pricing.common.problems import PROBLEM_JSON, problem_body
 
 _making = threading.Lock()
+
+
+class ResourceSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="Its address below this one; {id} stands for an id.")
+    address = serializers.CharField(help_text="Where it is.")
+    methods = serializers.ListField(
+        child=serializers.CharField(), help_text="What may be asked of it."
+    )
+    description = serializers.CharField(help_text="What it is, or what the first method does.")
 
 
 def document() -> dict[str, Any]:
@@ -50,6 +64,27 @@ def _etag() -> str:
 def _render(kind: Any) -> Any:
     """The document as text, made once per process: as YAML it takes a tenth of a second."""
     return kind().render(document(), renderer_context={})
+
+
+class RootView(PlainView):
+    """Every resource with its address and methods."""
+
+    is_conditional = True
+
+    @extend_schema(operation_id="get_resources", responses=results_of(ResourceSerializer))
+    def get(self, request: Request) -> Response:
+        Query(request)
+        rows = [
+            {
+                "name": path.removeprefix(request.path).rstrip("/"),
+                "address": path,
+                "methods": [method.upper() for method in operations],
+                "description": next(iter(operations.values())).get("description", ""),
+            }
+            for path, operations in document()["paths"].items()
+            if path != request.path
+        ]
+        return respond(request, make_etag("resources", _etag()), lambda: {"results": rows})
 
 
 class SchemaView(PlainView, SpectacularAPIView):

@@ -5,19 +5,18 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import GenericViewSet
 
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
     InTeam,
+    ListMixin,
     ReadMixin,
     Values,
     by_choice,
@@ -29,7 +28,8 @@ from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
 from planner.api.serializers import operations as shapes
 from planner.api.serializers.operations import accepted
-from planner.api.views.teams import ByCreation
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.models import (
     PORTFOLIO_DOCUMENTS,
     Alert,
@@ -44,18 +44,17 @@ from planner.services.jobs import jobs, price_refreshes
 from planner.services.jobs.jobs import KINDS, recover_jobs
 from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
-from pricing.api.pages import CursorPages, PlainView
+from pricing.api.pages import PlainView
 from pricing.api.rest import Query
-from pricing.models import QuarantinedBatch, QuarantinedPrice
 
 
 class JobsView(ReadMixin):
     """Work that goes on after its request was answered."""
 
     model = Job
+    answers = (ComparisonAnswer, PortfolioAnswer)
     related = ("team",)
     deferred = ("result", "arguments")
-    pagination_class = ByCreation
     serializer_class = shapes.JobSerializer
     list_serializer = shapes.JobRowSerializer
     filters = {
@@ -99,14 +98,13 @@ class RefreshesView(PlainView):
         return lambda: accepted(price_refreshes.start_refresh(access, providers))
 
 
-class AlertsView(ReadMixin):
+class AlertsView(ListMixin):
     """Watched projects and joint plans whose cost moved or that fit no longer, or projects that
     outgrew their budget; totals of a joint plan are for those who see all of it."""
 
     model = Alert
     related = ("acknowledged_by", "saved_portfolio")
     deferred = tuple(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
-    pagination_class = ByCreation
     serializer_class = shapes.AlertSerializer
     filters = {
         "team": by_slug("team__slug"),
@@ -128,10 +126,8 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """Where the team's events are sent, signed with HMAC-SHA256."""
 
     model = WebhookEndpoint
-    pagination_class = ByCreation
     serializer_class = shapes.WebhookSerializer
     write_serializer = shapes.NewWebhookSerializer
-    change_serializer = shapes.WebhookChangesSerializer
     secret_fields = ("secret",)
     needs = dict.fromkeys(
         ("list", "retrieve", "create", "partial_update", "destroy", "rotate_secret", "test"), OWN
@@ -160,11 +156,10 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         return Response(data, status=HTTPStatus.ACCEPTED)
 
 
-class DeliveriesView(InTeam, ReadMixin):
+class DeliveriesView(InTeam, ListMixin):
     """What became of the events sent to one endpoint."""
 
     model = WebhookDelivery
-    pagination_class = ByCreation
     serializer_class = shapes.DeliverySerializer
     needs = {"list": OWN, "retrieve": OWN}
 
@@ -174,76 +169,3 @@ class DeliveriesView(InTeam, ReadMixin):
         if endpoint is None:
             raise Http404
         return {**super().within(), "endpoint": endpoint}
-
-
-class ById(CursorPages):
-    ordering = "-id"
-
-
-class OperatorViewSet(ReadMixin):
-    """What the checks quarantined; for operators, or a token with the scope refresh."""
-
-    lookup_value_converter = "int"
-    pagination_class = ById
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        GenericViewSet.initial(self, request, *args, **kwargs)
-        price_refreshes.require_operator(self.access)
-        self.query = Query(request, *self._allowed_parameters())
-
-    def get_queryset(self) -> QuerySet[Any]:
-        rows = self.model._default_manager.select_related(*self.related)
-        return rows.defer(*self.deferred) if self.action == "list" else rows
-
-    def require(self, row: Any) -> None:
-        """Nothing: an operator may decide on all."""
-
-
-class QuarantinedBatchesView(OperatorViewSet):
-    """Batches of prices that the checks quarantined, the newest first."""
-
-    model = QuarantinedBatch
-    deferred = ("payload",)
-    serializer_class = shapes.QuarantinedBatchSerializer
-    filters = {"state": by_choice("state", QuarantinedBatch.State.values)}
-
-    @extend_schema(request=None)
-    @action(detail=True, methods=["post"])
-    def release(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Publishes the batch as it was fetched."""
-        price_refreshes.release(self.access, self.get_object())
-        return self.answer(self.get_object())
-
-    @extend_schema(request=None)
-    @action(detail=True, methods=["post"])
-    def reject(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Keeps the batch for the record, never to be published."""
-        return self.answer(price_refreshes.reject(self.access, self.get_object()))
-
-
-class QuarantinedPricesView(OperatorViewSet):
-    """Single prices that moved beyond their band, the newest first."""
-
-    model = QuarantinedPrice
-    related = ("revision",)
-    serializer_class = shapes.QuarantinedPriceSerializer
-    filters = {
-        "state": by_choice("state", QuarantinedPrice.State.values),
-        "provider": by_slug("provider"),
-    }
-
-    @extend_schema(request=None)
-    @action(detail=True, methods=["post"])
-    def release(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Publishes the price; all else stays as it is in force."""
-        price_refreshes.release_prices(self.access, [self.get_object()])
-        return self.answer(self.get_object())
-
-    @extend_schema(request=None)
-    @action(detail=True, methods=["post"])
-    def reject(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Keeps the published price; the same new one is not brought up again."""
-        row = self.get_object()
-        price_refreshes.expect_waiting(row)
-        price_refreshes.reject_prices(self.access, [row])
-        return self.answer(self.get_object())

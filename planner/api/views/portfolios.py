@@ -11,6 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api.answers import show
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
@@ -26,7 +27,6 @@ from planner.api.responses import EXPORT_SCHEMA
 from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer, accepted, wants_job
 from planner.api.views.comparisons import PREFER, TEAM, MarketView
-from planner.api.views.teams import ByCreation
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
@@ -47,7 +47,8 @@ _TOO_LARGE = "plan fewer projects at once, or give their hours by a figure inste
 
 class PortfoliosView(MarketView):
     too_large_hint = _TOO_LARGE
-    is_computing = True
+    answers = (PortfolioAnswer,)
+    parameters = ("team",)
 
     @extend_schema(
         request=PortfolioRequest,
@@ -57,19 +58,21 @@ class PortfoliosView(MarketView):
     @idempotent
     def post(self, request: Request) -> Response | Write:
         """One plan for all projects, and what each of them pays."""
-        team = self.team(request)
+        team = self.team()
         job = self.job(request, "portfolio", {"request": request.data})
-        return job or Response(services.plan_for_team(request.data, team).answer)
+        if job:
+            return job
+        return self.respond(services.plan_for_team(request.data, team).answer)
 
 
 class PortfolioExportView(MarketView):
     too_large_hint = _TOO_LARGE
-    is_computing = True
+    parameters = ("team",)
 
     @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
     def post(self, request: Request, form: str) -> HttpResponse:
         """A portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project, without saving it."""
-        answer = services.plan_for_team(request.data, self.team(request)).answer
+        answer = services.plan_for_team(request.data, self.team()).answer
         entry = PORTFOLIO_FORMATS[form]
         return offer_file(entry.make(answer), answer.name, entry)
 
@@ -78,6 +81,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """Portfolios kept with the request and price lists that they came from."""
 
     model = SavedPortfolio
+    answers = (PortfolioAnswer,)
     related = ("team", "created_by")
     deferred = (
         "request",
@@ -87,7 +91,6 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "headline",
         "repriced",
     )
-    pagination_class = ByCreation
     serializer_class = serializers.SavedPortfolioDetailSerializer
     list_serializer = serializers.SavedPortfolioSerializer
     write_serializer = serializers.NewSavedPortfolioSerializer
@@ -155,7 +158,8 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         visible = visibility.visible_changes(self.access, row, changes)
         shown = visibility.visible_answer(self.access, row, answer)
         rows = [one.model_dump(mode="json") for one in visible]
-        return Response({"changes": rows, "answer": shown.to_json()})
+        answer = show(PortfolioAnswer, shown.to_json(), self.include)
+        return Response({"changes": rows, "answer": answer})
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

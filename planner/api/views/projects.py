@@ -15,10 +15,12 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api.answers import show
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
+    ListMixin,
     ReadMixin,
     Values,
     by_choice,
@@ -26,11 +28,11 @@ from planner.api.base import (
     by_id,
     by_slug,
 )
-from planner.api.idempotency import CsvParser, FileParser, Write, idempotent
+from planner.api.idempotency import FileParser, Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO
 from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer, accepted
-from planner.api.views.teams import ByCreation
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS
 from planner.exports.saved_context import export_saved, offer_file
 from planner.models import ActualsUpload, Project, SavedComparison, State, Variant
@@ -51,10 +53,8 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     model = Project
     related = ("team",)
-    pagination_class = ByCreation
     serializer_class = serializers.ProjectSerializer
     write_serializer = serializers.NewProjectSerializer
-    change_serializer = serializers.ProjectChangesSerializer
     filters = {
         "team": by_slug("team__slug"),
         "archived": by_flag("archived"),
@@ -111,10 +111,8 @@ class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     model = Variant
     related = ("project", "project__team")
-    pagination_class = ByCreation
     serializer_class = serializers.VariantSerializer
     write_serializer = serializers.NewVariantSerializer
-    change_serializer = serializers.VariantChangesSerializer
     filters = {"team": by_slug("team__slug"), "project": by_id("project_id")}
     needs = {"request_of": VIEW}
     change = staticmethod(projects.change_variant)
@@ -133,14 +131,13 @@ class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         return Response(projects.compose(row.project, row))
 
 
-class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
+class ActualsView(ListMixin, CreateMixin, DeleteMixin):
     """Files of actual usage and cost: our CSV, FOCUS, or another provider's bill."""
 
     model = ActualsUpload
     related = ("uploaded_by",)
-    pagination_class = ByCreation
     serializer_class = serializers.UploadSerializer
-    parser_classes = (CsvParser, FileParser)
+    parser_classes = (FileParser,)
     too_large_hint = (
         "upload it compressed (gzip, as application/octet-stream), or in several files of whole "
         "months"
@@ -191,13 +188,13 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """Answers as they were shown, with the request and price lists that they came from."""
 
     model = SavedComparison
+    answers = (ComparisonAnswer,)
+    tables = ("rows",)
     related = ()
     deferred = _FROZEN
-    pagination_class = ByCreation
     serializer_class = serializers.SavedComparisonDetailSerializer
     list_serializer = serializers.SavedComparisonSerializer
     write_serializer = serializers.NewSavedComparisonSerializer
-    change_serializer = serializers.SavedComparisonChangesSerializer
     filters = {
         "team": by_slug("team__slug"),
         "project": by_id("project_id"),
@@ -228,7 +225,9 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         row = self.get_object()
         values = self.read_body(serializers.RepriceSerializer)
         catalog = catalog_on_date(values.get("as_of"))
-        return Response(reprice(row, catalog, values.get("request")).as_dict())
+        repriced = reprice(row, catalog, values.get("request")).as_dict()
+        answer = show(ComparisonAnswer, repriced["answer"], self.include)
+        return Response(repriced | {"answer": answer})
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

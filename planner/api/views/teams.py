@@ -12,6 +12,7 @@ from planner.api.base import (
     CreateMixin,
     DeleteMixin,
     InTeam,
+    ListMixin,
     ReadMixin,
     Values,
     by_slug,
@@ -32,24 +33,8 @@ from planner.services.invitations import invite_by_mail
 from planner.services.jobs.jobs import revoke
 from planner.services.teams import teams, tokens
 from planner.services.teams.access import OWN, TAKE_PART
-from pricing.api.pages import CursorPages, PlainView
+from pricing.api.pages import PlainView
 from pricing.api.rest import Query
-
-
-class ByCreation(CursorPages):
-    ordering = ("-created_at", "id")  # type: ignore[assignment]
-
-
-class ByTime(CursorPages):
-    ordering = ("-at", "id")  # type: ignore[assignment]
-
-
-class ByName(CursorPages):
-    ordering = ("name", "pk")  # type: ignore[assignment]
-
-
-class BySlug(CursorPages):
-    ordering = ("slug", "id")  # type: ignore[assignment]
 
 
 class MeView(PlainView):
@@ -81,7 +66,7 @@ class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
     lookup_field = "slug"
     lookup_url_kwarg = "slug"
     lookup_value_converter = "slug"
-    pagination_class = ByName
+    page_order = ("name", "pk")
     serializer_class = shapes.TeamSerializer
     write_serializer = shapes.NewTeamSerializer
     change_serializer = shapes.TeamChangesSerializer
@@ -99,7 +84,6 @@ class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
 
     model = Membership
     related = ("user",)
-    pagination_class = ByCreation
     serializer_class = shapes.MemberSerializer
     change_serializer = shapes.RoleSerializer
     needs = {"partial_update": OWN, "destroy": TAKE_PART}
@@ -110,12 +94,11 @@ class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
         return teams.change_role(self.access, row, role, seen)
 
 
-class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
+class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     """Links that make whoever opens them a member, once."""
 
     model = Invitation
     related = ("invited_by",)
-    pagination_class = ByCreation
     serializer_class = shapes.InvitationSerializer
     write_serializer = shapes.NewInvitationSerializer
     secret_fields = ("secret",)
@@ -136,26 +119,11 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
         return row, {"secret": secret}
 
 
-class AcceptInvitationView(PlainView):
-    """Makes the caller a member of the team that the link is of."""
-
-    permission_classes = (SignedIn,)
-
-    @extend_schema(request=shapes.AcceptSerializer, responses=shapes.MemberSerializer)
-    def post(self, request: Request) -> Response:
-        Query(request)
-        reader = shapes.AcceptSerializer(data=request.data)
-        reader.is_valid(raise_exception=True)
-        member = teams.accept(access_of_request(request), reader.validated_data["secret"])
-        return Response(shapes.MemberSerializer(member).data)
-
-
-class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
+class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     """API tokens: owners see all of the team's, others their own; deleting one revokes it."""
 
     model = ApiToken
     related = ("user",)
-    pagination_class = ByCreation
     serializer_class = shapes.TokenSerializer
     write_serializer = shapes.NewTokenSerializer
     secret_fields = ("secret",)
@@ -186,10 +154,9 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
     """The team's own server quotes, which its comparisons inherit."""
 
     model = ServerQuote
-    pagination_class = BySlug
+    page_order = ("slug", "id")
     serializer_class = shapes.ServerQuoteSerializer
     write_serializer = shapes.NewServerQuoteSerializer
-    change_serializer = shapes.ServerQuoteChangesSerializer
     change = staticmethod(teams.change_quote)
     delete_row = staticmethod(teams.remove_quote)
 
@@ -198,11 +165,11 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
         return teams.add_quote(self.access, self.team, values), {}
 
 
-class AuditLogView(InTeam, ReadMixin):
+class AuditLogView(InTeam, ListMixin):
     """Who changed what from what to what; nothing here is ever changed or removed."""
 
     model = AuditEntry
-    pagination_class = ByTime
+    page_order = ("-at", "id")
     serializer_class = shapes.AuditEntrySerializer
     filters = {
         "action": by_slug("action"),

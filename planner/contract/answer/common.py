@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
@@ -18,6 +18,8 @@ class AnswerModel(BaseModel):
     """Base of every part of an answer: frozen; fields that it does not know are left out."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
+    tables: ClassVar[tuple[str, ...]] = ()
+    """Fields that the API gives where `include` names them."""
 
     @classmethod
     def of_values(cls, **values: Any) -> Self:

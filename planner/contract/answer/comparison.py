@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
@@ -332,6 +332,10 @@ SavedPlan = PlanRecord[ScenarioRecord]
 class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     """What renting, owning and mixing cost; months count from `start`."""
 
+    tables: ClassVar[tuple[str, ...]] = (
+        *("assumptions", "break_even", "catalog", "cost_curve", "coverage", "demand", "inherited"),
+        *("marginal_values", "offers", "region_names", "risk", "sensitivity", "servers"),
+    )
     exchange_rate: ExchangeRateUsed | None = Field(
         default=None, description="Rate from US dollars; null for US dollars."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -265,6 +265,10 @@ class RunFigures(AnswerModel):
 class EstimateAnswer(RunFigures):
     """Hours, memory, duration and layout of a workload on one accelerator, with ranges."""
 
+    tables: ClassVar[tuple[str, ...]] = (
+        *("candidates", "chips", "goodput_on_spot", "inference", "memory_breakdown"),
+        *("parallelism", "rollouts", "tier_accelerators", "weights_gb"),
+    )
     accelerator: str = Field(description="Slug of the accelerator.")
     accelerators: Count = Field(description="How many are used.")
     runs: Count = Field(description="Runs of all kinds together.")

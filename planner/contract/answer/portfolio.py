@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -53,7 +53,6 @@ class ProjectUse(AnswerModel):
 
 
 MachineKind = Literal["owned", "committed", "rented"]
-MACHINE_KINDS = get_args(MachineKind)
 
 
 class MonthOfMachines(AnswerModel):
@@ -166,6 +165,10 @@ class PortfolioAnswer(AnswerModel):
     """What a team should own, commit to and rent for all its projects; months count from
     `start`."""
 
+    tables: ClassVar[tuple[str, ...]] = (
+        *("assumptions", "cash_per_month", "catalog", "cost_by_category", "in_service"),
+        *("inherited", "lines", "machines", "offers", "purchases", "servers", "uses", "write_off"),
+    )
     version: int = Field(
         default=PORTFOLIO_VERSION,
         description="Form of this answer.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field
 
@@ -131,7 +131,6 @@ class SensitivityRow(AnswerModel):
 PayingWhen = Literal["from", "up_to", "always", "never", ""]
 """Uses at which owning costs no more than renting: from a share of the hours on, up to one, at any,
 at none; empty where it is not known."""
-PAYING_WHEN = get_args(PayingWhen)
 
 
 def name_paying_use(when: PayingWhen, share: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from pydantic import Field
 
@@ -356,6 +356,11 @@ class ScenarioRecord(AnswerModel):
 class ScenarioAnswer(ScenarioRecord):
     """One way of getting the work done; figures are null where it is not feasible."""
 
+    tables: ClassVar[tuple[str, ...]] = (
+        *("accrued_per_month", "capacity", "cash_per_month", "cost_by_category"),
+        *("costs_by_source", "cumulative_cost", "energy", "finance", "lines", "purchases"),
+        "write_off",
+    )
     relaxations: tuple[Relaxation, ...] = Field(
         default=(), description="Limits that leave no plan, each with the least that would do."
     )

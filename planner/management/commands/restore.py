@@ -25,6 +25,5 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
         call_command("migrate", verbosity=0)
         self.stdout.write(
-            f"{options['file']} is restored. Check it with `manage.py verify_prices --all` and "
-            "`manage.py verify_saved`."
+            f"{options['file']} is restored. Check it with `manage.py prices verify --all`."
         )

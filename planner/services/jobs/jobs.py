@@ -27,6 +27,7 @@ from planner.services.teams.access import EDIT, WrongStateError, require
 from planner.services.teams.tokens import revoke_token
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.problems import list_errors
 from pricing.storage.bulk import wait_in_line
 
 logger = logging.getLogger(__name__)
@@ -177,7 +178,7 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
         return JobState.CANCELLED, None, None
     except InvalidInput as refusal:
         detail = "The request cannot be used."
-        return JobState.FAILED, None, {"detail": detail, "errors": refusal.to_errors()}
+        return JobState.FAILED, None, {"detail": detail, "errors": list_errors(refusal)}
     except DATABASE_GONE:
         raise
     except Exception:

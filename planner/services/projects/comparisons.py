@@ -28,6 +28,7 @@ from planner.sizing.demand import Candidate
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.problems import list_errors
 from pricing.market.accelerators import find, find_software
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import PurchaseOption
@@ -122,7 +123,7 @@ def compare_batch(
             outcome = compare_for_team(item["request"], team, market)
             yield {"key": item["key"], "answer": outcome.answer.to_json()}
         except InvalidInput as refusal:
-            yield {"key": item["key"], "errors": refusal.to_errors()}
+            yield {"key": item["key"], "errors": list_errors(refusal, item["request"])}
 
 
 def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from planner.services.projects.saved_comparisons import list_changed_rows, shown
 from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput, check_known_day
+from pricing.common.problems import list_errors
 from pricing.market.snapshot import Catalog
 
 CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
@@ -201,7 +202,7 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
         try:
             result = reprice(saved, catalog).as_dict()
         except InvalidInput as refusal:
-            results.append({**named, "errors": refusal.to_errors()})
+            results.append({**named, "errors": list_errors(refusal)})
         else:
             results.append({**named, **{k: v for k, v in result.items() if k != "answer"}})
     return {"results": results}

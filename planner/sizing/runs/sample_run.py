@@ -40,7 +40,7 @@ from planner.sizing.performance.sample_times import A100, Sample, scaling_effici
 from planner.sizing.runs.counts import within_job
 from planner.sizing.runs.run_size import RunSize
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import Accelerator, get, resolve
+from pricing.market.accelerators import Accelerator, get, resolve_all
 
 MEASURED_RANGE = (0.8, 1.6)
 """p10 and p90 of hours used over hours from a tuned benchmark on the same accelerator; planning
@@ -245,7 +245,7 @@ def _user_rate(workload: Samples, one: Accelerator) -> Rate:
     rate = workload.samples_per_second or 0.0
     if workload.benchmark:
         benchmark(workload.benchmark)
-    there = resolve(workload.accelerator or "")
+    there = resolve_all(workload.accelerator or "")[0]
     _refuse_above_peak(workload, rate, there)
     if there.slug == one.slug:
         return Rate(rate, "given", USER_RANGE)

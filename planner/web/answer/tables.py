@@ -143,11 +143,7 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
 
 
 def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterator[str]:
-    """Months that follow one another as one span.
-
-    >>> list(_write_runs([2, 3, 4, 8], str))
-    ['2 to 4', '8']
-    """
+    """Months that follow one another as one span."""
     for first in (month for month in months if month - 1 not in months):
         last = next(month for month in months if month >= first and month + 1 not in months)
         yield written(first) if first == last else f"{written(first)} to {written(last)}"
@@ -194,13 +190,7 @@ def energy_rows(rows: Iterable[ScenarioRow]) -> list[EnergyRow]:
 
 
 def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
-    """A place as people call it; `names` are the answer's regions by provider and id.
-
-    >>> name_place("aws", "eu-south-2", {"aws:eu-south-2": "Europe (Spain)"})
-    'AWS Europe (Spain)'
-    >>> name_place("lambda", "", {})
-    'Lambda'
-    """
+    """A place as people call it; `names` are the answer's regions by provider and id."""
     return join_place(provider, names.get(f"{provider}:{region}", region))
 
 
@@ -209,12 +199,6 @@ def with_place(key: str, label: str, names: Mapping[str, str]) -> str:
     that its price holds in.
 
     `key` is the offer's id, which begins with provider, region and zone; other labels stay.
-
-    >>> names = {"aws:us-east-1": "US East (N. Virginia)"}
-    >>> with_place("aws:us-east-1:p5:on_demand", "p5 in us-east-1, on demand", names)
-    'p5 in US East (N. Virginia), on demand'
-    >>> with_place("aws:us-east-1/use1-az2:p5:spot", "p5 in use1-az2, spot", names)
-    'p5 in US East (N. Virginia), use1-az2, spot'
     """
     provider, _, rest = key.partition(":")
     region, _, zone = rest.partition(":")[0].partition("/")

@@ -17,24 +17,8 @@ INVITED = "invited"
 """Session key of a visitor who opened an invitation: the hash of its secret."""
 
 
-_MISMATCH = "No account has this name with this password; type both again."
-REFUSALS = {
-    "username_password_mismatch": _MISMATCH,
-    "email_password_mismatch": _MISMATCH,
-    "username_taken": "This username is taken; choose another.",
-    "incorrect_password": "This is not the password of your account; type it again.",
-    "enter_current_password": "This is not the password of your account; type it again.",
-    "incorrect_code": "This code does not hold now; type the one that is shown at this moment.",
-    "too_many_login_attempts": "Too many attempts failed; wait five minutes and try again.",
-    "rate_limited": "Too many requests came from you; wait a minute and try again.",
-}
-"""What is refused of a sign-in, with what to do; nothing says whether an account exists."""
-
-
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Sign-up is open where the operator says so, and always to whoever was invited."""
-
-    error_messages = DefaultAccountAdapter.error_messages | REFUSALS
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         if settings.SIGNUP_OPEN:

@@ -32,9 +32,6 @@ class Default:
 def provider_title(name: str) -> str:
     """What a page calls a provider, as sentences do; another than the three goes by the title of
     its adapter, or its name in words where that is gone.
-
-    >>> provider_title("gcp"), provider_title("ibm"), provider_title("my_cloud")
-    ('Google Cloud', 'IBM Cloud', 'My Cloud')
     """
     title = CLOUD_TITLES.get(name) or discovery.provider_title(name)
     title = cloud_title(name) if title == name else title
@@ -188,9 +185,5 @@ def find_default(field: str, scale: str = "") -> Default | None:
 
 
 def server_title(slug: str) -> str:
-    """What people call a server of the reference list; the label itself of any other.
-
-    >>> server_title("dgx-h100"), server_title("Our box")
-    ('DGX H100 (8x H100)', 'Our box')
-    """
+    """What people call a server of the reference list; the label itself of any other."""
     return next((one.name for one in all_servers() if one.slug == slug), slug)

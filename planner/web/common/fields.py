@@ -41,14 +41,7 @@ class Field:
         return f"{self.path}~{self.scale}" if self.scale else self.path
 
     def unit_as(self, name: str) -> str:
-        """The unit in which a name of the address states it.
-
-        >>> tokens = Field("workload.tokens", "Training tokens", unit="billion", scale="bn")
-        >>> tokens.unit_as("workload.tokens~bn"), tokens.unit_as("workload.tokens~mn")
-        ('billion', 'million')
-        >>> Field("workload.mfu", "MFU", unit="%", scale="pct").unit_as("workload.mfu")
-        'as a fraction'
-        """
+        """The unit in which a name of the address states it."""
         scale = name.partition("~")[2]
         if scale == self.scale:
             return self.unit
@@ -355,16 +348,7 @@ _Choice = Callable[[str, str], str]
 
 
 def label_names(text: str, label: _Label, choice: _Choice) -> str:
-    """A sentence with the label of every field that has one, and the words of what it is set to.
-
-    >>> labels = {"peak_accelerators": "Peak", "on_prem.pue": "PUE", "term_end": "Ends"}
-    >>> def tell(text):
-    ...     return label_names(text, lambda name: labels.get(name, ""), lambda name, value: "all")
-    >>> tell("a peak of 8 (peak_accelerators) ends it; see data.prices, prices.csv and my_log")
-    'a peak of 8 (“Peak”) ends it; see “Prices of data”, prices.csv and my_log'
-    >>> tell('Give it as on_prem.pue. It is counted with term_end "full".')
-    'Give it as “PUE”. It is counted with “Ends” set to “all”.'
-    """
+    """A sentence with the label of every field that has one, and the words of what it is set to."""
 
     def in_words(field: re.Match[str]) -> str:
         name, value = field.groups()
@@ -379,11 +363,7 @@ def label_names(text: str, label: _Label, choice: _Choice) -> str:
 
 
 def name_dates(text: str) -> str:
-    """A sentence with its days and months in words.
-
-    >>> name_dates("until 2029-12: 227 USD")
-    'until December 2029: 227 USD'
-    """
+    """A sentence with its days and months in words."""
     return _MONTH.sub(lambda month: name_month(month[0]), _DAY.sub(_name_day, text))
 
 
@@ -580,13 +560,7 @@ def find_field(path: str) -> Field | None:
 
 
 def find_label(path: str) -> str:
-    """The form's label of a field of the request; the field's name in words where it has none.
-
-    >>> find_label("horizon_months"), find_label("workload.runs.0.start")
-    ('Horizon', 'Start')
-    >>> find_label("server.idle_power_kw")
-    'server › idle power kw'
-    """
+    """The form's label of a field of the request; the field's name in words where it has none."""
     field = find_field(path)
     return field.label if field else path.replace(".", " › ").replace("_", " ")
 
@@ -594,11 +568,6 @@ def find_label(path: str) -> str:
 def in_field_unit(path: str, message: str) -> str:
     """A refusal of the core as the box of its field is read: `140%` for a share of 1.4, and other
     fields by their labels.
-
-    >>> in_field_unit("constraints.max_spot_share", "1.4 is not allowed; must be at most 1")
-    '140% is not allowed; must be at most 100%'
-    >>> in_field_unit("horizon_month", "is not a known field; did you mean horizon_months?")
-    'the address gives “horizon_month”, which names no question; did you mean “Horizon”?'
     """
     if message.startswith(_UNKNOWN):
         typed = path if len(path) <= _MOST_SHOWN else f"{path[:_MOST_SHOWN]}…"
@@ -620,9 +589,6 @@ def in_field_unit(path: str, message: str) -> str:
 def with_labels(text: str) -> str:
     """A sentence of the core with the fields that it names as the form labels them, accelerators
     by their names, and days and months in words.
-
-    >>> with_labels('give it as on_prem.pue (term_end "full").')
-    'give it as “PUE” (“Commitments that outlast the plan” set to “Every payment counts”).'
     """
     return name_dates(_label_fields(text))
 
@@ -649,11 +615,7 @@ def _words_of(name: str, value: str) -> str:
 
 
 def value_in_box(path: str, text: str) -> str:
-    """A value of a request as its box shows it, with the unit.
-
-    >>> value_in_box("workload.tokens", "140000000000"), value_in_box("horizon_months", "36")
-    ('140 billion', '36')
-    """
+    """A value of a request as its box shows it, with the unit."""
     field = find_field(path)
     if field is None or not field.scale or number_problem(text):
         return text

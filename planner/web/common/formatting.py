@@ -200,11 +200,7 @@ def list_level(row: Freshness) -> str:
 
 
 def _in_words(days: int | None) -> str:
-    """An age as people say it.
-
-    >>> _in_words(1), _in_words(59), _in_words(303), _in_words(None)
-    ('1 day', '59 days', '10 months', 'undated')
-    """
+    """An age as people say it."""
     if days is None:
         return "undated"
     if days < _MOST_DAYS:
@@ -308,11 +304,7 @@ def singular(unit: str) -> str:
 
 @register.filter
 def beside(heads: Iterable[Any], cells: Iterable[Any]) -> list[tuple[Any, Any]]:
-    """Each cell of a row with the head of its column.
-
-    >>> beside(["Spot", "One year"], [1.28, None])
-    [('Spot', 1.28), ('One year', None)]
-    """
+    """Each cell of a row with the head of its column."""
     return list(zip(heads, cells, strict=True))
 
 
@@ -322,11 +314,7 @@ def field_label(path: str) -> str:
 
 
 def waiting(place: int | None) -> str:
-    """What a job says before it has begun.
-
-    >>> waiting(1), waiting(3), waiting(None)
-    ('Next in line', 'Waiting: number 3 in line', 'Starting')
-    """
+    """What a job says before it has begun."""
     if place is None:
         return "Starting"
     return "Next in line" if place == 1 else f"Waiting: number {number(place)} in line"
@@ -395,18 +383,7 @@ class CoverageTableRow:
 def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
     """Rows of coverage as a table; options that nobody has are left out.
 
-    >>> h100 = "nvidia-h100-80gb-sxm", "aws"
-    >>> table = arrange_coverage([CoverageRow(*h100, "spot", PriceState.PRICED, count=3)])
-    >>> table.columns, table.rows[0].provider, table.rows[0].cells[0].count
-    (('Spot',), 'AWS', 3)
-
     What no price and no source speaks of is not known, such as terms of a smaller cloud.
-
-    >>> denvr = CoverageRow(h100[0], "denvr", "on_demand", PriceState.PRICED, count=1)
-    >>> reserved = CoverageRow(*h100, "reserved", PriceState.SOLD_PRICE_UNKNOWN)
-    >>> first, _ = arrange_coverage([denvr, reserved]).rows
-    >>> [describe_state(cell) for cell in first.cells]
-    ['1 price, undated', 'not known']
     """
     by_key = {(row.accelerator, row.provider, row.purchase_option): row for row in rows}
     present = {option for _, _, option in by_key}
@@ -435,13 +412,7 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
 
 
 def describe_state(row: Coverage | None) -> str:
-    """A cell in words.
-
-    >>> describe_state(CoverageRow("a", "b", "spot", PriceState.PRICED, count=1200))
-    '1,200 prices, undated'
-    >>> describe_state(None)
-    'not sold'
-    """
+    """A cell in words."""
     if row is None or row.state == PriceState.NOT_SOLD:
         return "not sold"
     if row.state == PriceState.SOLD_PRICE_UNKNOWN:
@@ -484,11 +455,7 @@ def _unbroken(value: dt.date | None, form: str) -> str:
 
 @register.filter
 def cpu_sentence(cpu: CpuNote) -> str:
-    """Whether a CPU would do, with the hours it would take where they are known.
-
-    >>> cpu_sentence(CpuNote(is_enough=True, note="a CPU machine is enough", hours=12.34))
-    'A CPU machine is enough (12.3 h of a machine with 16 virtual CPUs).'
-    """
+    """Whether a CPU would do, with the hours it would take where they are known."""
     note, hours = cpu.note, cpu.hours
     detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
     return f"{note[:1].upper()}{note[1:]}{detail}."

@@ -50,11 +50,7 @@ _BARE_LIST = re.compile(r"\d+(?:,\d+){2,}")
 
 
 def number(text: str, scale: str = "") -> int | float | str:
-    """What was typed as a number, exactly scaled; the text itself where it is none.
-
-    >>> number("1,250,000"), number("8 %"), number("1.460"), number("350 million", "bn")
-    (1250000, 0.08, '1.460: 1.46 or 1460?', 350000000)
-    """
+    """What was typed as a number, exactly scaled; the text itself where it is none."""
     written, scale = _apart(text.strip(), scale)
     tidy = spell_out_round(written)
     if tidy.endswith("%") and scale in ("", "pct"):
@@ -80,9 +76,6 @@ def numbers(text: str) -> int | float | str | list[int | float | str]:
     """One number, or a column of them as pasted from a spreadsheet.
 
     What may be two numbers or one, or thousands or decimals, stays text that asks which.
-
-    >>> numbers("100\\n200\\t0.5"), numbers("10,20"), numbers("1.000,50"), numbers("10,20,30")
-    ([100, 200, 0.5], '10,20: 10.20, or 10 and 20?', 1000.5, [10, 20, 30])
     """
     tidy = text.strip()
     if _BARE_LIST.fullmatch(tidy) and plain_number(tidy) == tidy:
@@ -176,10 +169,6 @@ _LARGE_SHARES = frozenset(
 
 
 def _ask_below_one(text: str, value: Any) -> Any:
-    """
-    >>> _ask_below_one("0.4", 0.004), _ask_below_one("40", 0.4)
-    ('0.4: 0.4 % or 40 %?', 0.4)
-    """
     if not isinstance(value, float) or not 0 < value < 0.01:
         return value
     return f"{text}: {text} % or {value * 10_000:.6g} %?"
@@ -230,11 +219,6 @@ def with_start(query: QueryDict) -> QueryDict:
 def find_typed(query: QueryDict, path: str, scale: str = "") -> str:
     """What the address has for a path, in the unit `scale` whichever it is written in; a text that
     is no number as it is.
-
-    >>> find_typed(QueryDict("workload.mfu=0.3"), "workload.mfu", "pct")
-    '30'
-    >>> find_typed(QueryDict("workload.tokens~mn=1500"), "workload.tokens", "bn")
-    '1.5'
     """
     name = next((name for name in query if name.partition("~")[0] == path), "")
     text, written_in = query.get(name, ""), name.partition("~")[2]
@@ -263,11 +247,7 @@ def _list(value: Any) -> Iterable[Any]:
 
 
 def flatten(request: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """The names and values of a request: the way back from a request to its address.
-
-    >>> flatten({"workload": {"kind": "training", "runs": [{"count": 2}]}, "regions": ["a"]})
-    [('workload.kind', 'training'), ('workload.runs.0.count', '2'), ('regions', 'a')]
-    """
+    """The names and values of a request: the way back from a request to its address."""
     pairs: list[tuple[str, str]] = []
     for key, value in request.items():
         pairs += _flat(f"{prefix}{key}", value)
@@ -302,10 +282,6 @@ Schema = Mapping[str, Any]
 def request_field_types() -> dict[str, str]:
     """Path of each field → number, numbers, flag, choices, nothing or text; `*` is a position
     in a list, `**` whatever stands below a name.
-
-    >>> types = request_field_types()
-    >>> types["risk.residual_sd"], types["term_end"], types["on_prem.servers.*.unit_price"]
-    ('number', 'text', 'number')
     """
     schema = ComparisonRequest.model_json_schema()
     return dict(_below("", schema, schema.get("$defs", {})))

@@ -92,11 +92,7 @@ PRECISIONS = ("bf16", "fp16", "fp32")
 
 @lru_cache(maxsize=256)
 def effective_tflops(one: Accelerator) -> float | None:
-    """Dense TFLOP/s × the calibrated MFU within one node; None where no rate is known.
-
-    >>> round(effective_tflops(get("nvidia-a100-80gb-sxm")) or 0) in range(120, 210)
-    True
-    """
+    """Dense TFLOP/s × the calibrated MFU within one node; None where no rate is known."""
     for precision in PRECISIONS:
         dense = one.dense_tflops(precision)
         if dense:

@@ -89,11 +89,7 @@ def offer_name(offer_id: str) -> str:
 
 @register.filter
 def place(region: Region | None) -> str:
-    """City and country of a region.
-
-    >>> place(Region("europe", "IE", "Dublin")), place(None)
-    ('Dublin IE', 'not known')
-    """
+    """City and country of a region."""
     if region is None:
         return _UNKNOWN
     return " ".join(part for part in (region.city, region.country) if part)

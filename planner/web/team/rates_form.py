@@ -19,11 +19,7 @@ _SCALES = {field.path: field.scale for field in SINGLE if field.scale}
 
 
 def encode_in_units(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Names and values of the address of a request.
-
-    >>> encode_in_units({"workload": {"tokens": 150_000_000_000}, "finance": {"tax_rate": 0.07}})
-    [('workload.tokens~bn', '150'), ('finance.tax_rate~pct', '7')]
-    """
+    """Names and values of the address of a request."""
     pairs = []
     for path, value in flatten(request):
         scale = _SCALES.get(path)

@@ -110,11 +110,7 @@ def refresh_outcome(result: Mapping[str, Any]) -> str:
 
 @register.simple_tag
 def join_sentences(*sentences: str | None) -> str:
-    """Sentences one after the other, each with its full stop.
-
-    >>> join_sentences("failed", "no answer, 5 times in a row", "", "Try again.")
-    'failed. no answer, 5 times in a row. Try again.'
-    """
+    """Sentences one after the other, each with its full stop."""
     parts = [one for one in sentences if one]
     ended = [one if one.endswith((".", "!", "?")) else f"{one}." for one in parts[:-1]]
     return " ".join([*ended, *parts[-1:]])
@@ -196,23 +192,13 @@ def decision_line(saved: SavedComparison) -> str:
 
 @register.filter
 def revision_moves(moves: Iterable[PriceListChange]) -> str:
-    """Price lists that have a later revision: `aws revision 3 → 4, gcp revision 1 → 2`.
-
-    >>> revision_moves([PriceListChange("aws", 3, 4), PriceListChange("gcp", 1, 2)])
-    'aws revision 3 → 4, gcp revision 1 → 2'
-    """
+    """Price lists that have a later revision: `aws revision 3 → 4, gcp revision 1 → 2`."""
     return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)
 
 
 @register.filter
 def audit_action(action: str) -> str:
-    """What was done, as words: `saved_comparison.draft` is sending it back.
-
-    >>> audit_action("saved_comparison.draft"), audit_action("member.role_changed")
-    ('sent back the saved comparison', 'changed the role of the member')
-    >>> audit_action("actuals.uploaded")
-    'uploaded the actuals'
-    """
+    """What was done, as words: `saved_comparison.draft` is sending it back."""
     thing, _, verb = action.partition(".")
     return f"{_DEEDS.get(verb, words(verb))} the {words(thing)}"
 
@@ -309,11 +295,7 @@ def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any
 
 @register.filter
 def server_name(slug: str) -> str:
-    """A server of the reference list by name; one that is none of them as such.
-
-    >>> server_name("dgx-h100"), server_name("custom")
-    ('DGX H100 (8x H100)', 'a server of its own')
-    """
+    """A server of the reference list by name; one that is none of them as such."""
     return "a server of its own" if slug == CUSTOM else server_title(slug)
 
 

@@ -14,10 +14,16 @@ import pytest
 from django.db import transaction
 from rest_framework.test import APIClient
 
+from planner.api.answers import render_answer
 from planner.api.responses import AnswerRenderer
 from planner.api.views.documents import document
 from planner.contract.answer.common import AnswerModel, Money, Share
-from tests.planner.api.routes import OPERATIONS, Operation
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.tables import table_names
+from planner.models import Job
+from tests.planner.api.routes import OPERATIONS, PORTFOLIO, Operation
 from tests.planner.api.world import World
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import REQUEST, WHOLE, market
@@ -48,8 +54,9 @@ def component(name: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{name}", "components": document()["components"]}
 
 
-def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
-    answer = APIClient().post(f"/api/v1/{path}/", body, format="json")
+def post(path: str, body: dict[str, Any], include: str = "all") -> dict[str, Any]:
+    query = f"?include={include}" if include and path != "calibrations" else ""
+    answer = APIClient().post(f"/api/v1/{path}/{query}", body, format="json")
     assert answer.status_code == 200, answer.content
     return answer.json()
 
@@ -119,17 +126,45 @@ def test_an_answer_written_at_once_says_what_its_plain_values_do() -> None:
     plain = part.model_dump(mode="json")
     assert plain["amounts"] == ["0.0000001", "12.50", "300", "0"]
     for one in (part, part.model_copy(update={"name": "x"})):
-        assert json.dumps(json.loads(renderer.render(one))) == json.dumps(
-            one.model_dump(mode="json")
-        )
-    assert renderer.render(part, "application/json; indent=2").count(b"\n") > 3
+        written = renderer.render(render_answer(one, ()))
+        assert json.dumps(json.loads(written)) == json.dumps(one.model_dump(mode="json"))
+    indented = renderer.render(render_answer(part, ()), "application/json; indent=2")
+    assert indented.count(b"\n") > 3
     assert json.loads(renderer.render({"a": [1]})) == {"a": [1]}
 
 
 @pytest.mark.parametrize("figure", [float("nan"), float("inf")])
 def test_no_answer_is_written_whose_figure_is_no_number(figure: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        AnswerRenderer().render(Part.model_construct(shares=(figure,)))
+        render_answer(Part.model_construct(shares=(figure,)), ())
+
+
+TABLES = [
+    ("comparisons", REQUEST | WHOLE, ComparisonAnswer, "lines", "scenarios"),
+    ("estimates", {"workload": TRAINING}, EstimateAnswer, "candidates", ""),
+    ("portfolios", PORTFOLIO, PortfolioAnswer, "uses", ""),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "model", "table", "rows"), TABLES)
+def test_tables_are_included_by_name(
+    path: str, body: dict[str, Any], model: type[AnswerModel], table: str, rows: str
+) -> None:
+    """By default the verdict and totals alone, below 10 kB."""
+    market()
+
+    def named(include: str) -> set[str]:
+        answer = post(path, body, include)
+        return set(answer) | {name for row in answer.get(rows, ()) for name in row}
+
+    tables = set(table_names(model))
+    assert len(json.dumps(post(path, body, ""))) < 10_000
+    assert named("") & tables == set()
+    assert named(table) & tables == {table}
+    assert named("all") >= tables
+    refused = APIClient().post(f"/api/v1/{path}/?include=costs", body, format="json")
+    assert refused.status_code == 400
+    assert all(name in refused.json()["errors"][0]["message"] for name in tables)
 
 
 READS = [o for o in OPERATIONS if o.method == "get" and o.ok == 200]
@@ -141,6 +176,28 @@ def world(django_db_setup, django_db_blocker) -> Iterator[World]:
     with django_db_blocker.unblock(), transaction.atomic():
         yield World()
         transaction.set_rollback(True)
+
+
+def test_saved_plans_and_jobs_take_the_same_tables(world: World) -> None:
+    owner, ids = world.clients["owner"], world.ids
+
+    def read(path: str, include: str) -> dict[str, Any]:
+        return owner.get(f"/api/v1/{path}/", {"include": include} if include else {}).json()
+
+    saved, joint = f"saved-comparisons/{ids['draft']}", f"saved-portfolios/{ids['portfolio']}"
+    assert "rows" not in read(saved, "")
+    assert "lines" not in read(saved, "")["answer"]["scenarios"][0]
+    whole = read(saved, "rows,lines")
+    assert whole["rows"]
+    assert whole["answer"]["scenarios"][0]["lines"]
+    assert "lines" not in read(joint, "")["answer"]
+    assert read(joint, "lines")["answer"]["lines"]
+    assert read(joint, "rows")["errors"][0]["field"] == "include"
+    job = Job.objects.create(
+        team=world.alpha.team, kind="comparison", state="succeeded", result=whole["answer"]
+    )
+    assert "lines" not in read(f"jobs/{job.pk}", "")["result"]["scenarios"][0]
+    assert read(f"jobs/{job.pk}", "lines")["result"]["scenarios"][0]["lines"]
 
 
 def documented(path: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from planner.models import Role
 from planner.services.projects import saved_comparisons
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import WORKLOAD, Workspace, market
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
 ALPHA = "/api/v1/teams/alpha/"
@@ -91,6 +91,76 @@ def test_a_value_that_cannot_be_used_is_named_with_what_can(
     messages = {error["field"]: error["message"] for error in answer.json()["errors"]}
     for field, words in told.items():
         assert words in messages[field]
+
+
+COMPARISON = {"workload": WORKLOAD, "start": "2027-01"}
+MACHINE_READABLE: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"horizon_months": 200},
+        {"field": "horizon_months", "code": "out_of_range", "value": 200,
+         "remedy": "must be at most 120"},
+    ),
+    ({"colour": "blue"}, {"field": "colour", "code": "unknown_field", "value": "blue"}),
+    ({"workload": {"kind": "x"}}, {"field": "workload.kind", "code": "unknown_value"}),
+    ({"name": 5}, {"field": "name", "code": "wrong_type", "value": 5}),
+    ({"workload": {"kind": "accelerator_hours"}}, {"code": "required", "value": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "told"), MACHINE_READABLE)
+def test_a_machine_reads_the_code_the_value_and_the_remedy(
+    change: dict[str, Any], told: dict[str, Any]
+) -> None:
+    market()
+    answer = APIClient().post("/api/v1/comparisons/", COMPARISON | change, format="json")
+    body = answer.json()
+    assert body["type"] == "urn:gpu-cost-planner:problem:invalid_request"
+    assert body["errors"][0].items() >= told.items()
+
+
+SHAPE = {"type", "title", "status", "code", "detail", "remedy", "errors"}
+CODES = [
+    ("get", "/api/v1/projects/", "", 401, "not_authenticated"),
+    ("get", "/api/v1/nothing/", "", 404, "not_found"),
+    ("put", "/api/v1/offers/", "", 405, "method_not_allowed"),
+    ("post", "/api/v1/comparisons/", "{", 400, "parse_error"),
+    ("post", "/api/v1/comparisons/", "[]", 400, "invalid_request"),
+    ("post", "/api/v1/comparisons/batch/", "{}", 400, "invalid_request"),
+    ("get", "/api/v1/offers/?colour=red", "", 400, "invalid_request"),
+    ("get", "/api/v1/offers/?colour=%00", "", 400, "invalid_request"),
+    ("post", "/api/v1/comparisons/", "<a/>", 415, "unsupported_media_type"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status", "code"), CODES)
+def test_every_refusal_has_one_shape(
+    method: str, path: str, body: str, status: int, code: str
+) -> None:
+    kind = "application/xml" if body.startswith("<") else "application/json"
+    answer = APIClient().generic(method.upper(), path, body, kind)
+    assert answer["Content-Type"] == "application/problem+json"
+    told = answer.json()
+    assert set(told) == SHAPE
+    assert (answer.status_code, told["code"]) == (status, code)
+
+
+def test_every_throttled_answer_says_what_is_left(settings: Any) -> None:
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 2
+    answers = [APIClient().get("/api/v1/servers/") for _ in range(3)]
+    left = [
+        (one.status_code, one["RateLimit-Limit"], one["RateLimit-Remaining"]) for one in answers
+    ]
+    assert left == [(200, "2", "1"), (200, "2", "0"), (429, "2", "0")]
+    assert 0 < int(answers[-1]["RateLimit-Reset"]) <= 60
+    assert set(answers[-1].json()) == SHAPE
+    assert answers[-1].json()["code"] == "throttled"
+
+
+def test_the_root_lists_the_resources() -> None:
+    rows = {row["name"]: row for row in APIClient().get("/api/v1/").json()["results"]}
+    assert rows["comparisons"]["methods"] == ["POST"]
+    assert rows["projects"]["address"] == "/api/v1/projects/"
+    assert all(row["description"] for row in rows.values())
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from rest_framework.test import APIClient
 from planner.api.schema import read_meanings
 from planner.api.views.documents import document
 from planner.wsgi import application
+from pricing.common.problems import error_row
 from tests.planner.api.world import World
 from tests.properties import one_in
 
@@ -93,7 +95,7 @@ def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
     for path, methods in document()["paths"].items():
         for method, operation in methods.items():
             assert operation.get("operationId"), (path, method)
-            for code in ("400", "401", "403", "404", "429"):
+            for code in ("4XX", "5XX"):
                 content = operation["responses"][code]["content"]
                 assert list(content) == ["application/problem+json"], (path, method, code)
 
@@ -101,10 +103,11 @@ def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
 def test_what_may_be_missing_is_not_required_and_null_is_a_type() -> None:
     told = document()
     result = {"$ref": "#/components/schemas/BatchResult", **told}
-    refused = {"key": "a", "errors": [{"field": "workload", "message": "is missing"}]}
+    refused = {"key": "a", "errors": [error_row("workload", "required", "is missing")]}
     assert Draft202012Validator(result).is_valid(refused)
     assert not Draft202012Validator(result).is_valid({"errors": []})
-    last_page = {"$ref": "#/components/schemas/PaginatedProjectList", **told}
+    answer = told["paths"]["/api/v1/projects/"]["get"]["responses"]["200"]
+    last_page = {**answer["content"]["application/json"]["schema"], **told}
     assert Draft202012Validator(last_page).is_valid({"next": None, "previous": None, "results": []})
     assert '"nullable"' not in json.dumps(told, default=str), "a word of OpenAPI 3.0"
 
@@ -129,8 +132,6 @@ KEYS = {
     "webhooks": "webhook",
     "deliveries": "delivery",
     "actuals": "upload",
-    "quarantined-batches": "quarantined",
-    "quarantined-prices": "outlier",
 }
 
 
@@ -141,8 +142,6 @@ def real_address(world: World, path: str, drawn: dict[str, Any], keep: bool) -> 
     before = path.split("{id}")[0].strip("/").split("/")[-1]
     real = {"id": world.ids.get(KEYS.get(before, ""))}
     real |= {name: world.ids.get(key, key) for name, key in NAMES.items()}
-    if path.startswith("/api/v1/servers/"):
-        real["slug"] = "dgx-h100"
     return {name: str(real.get(name) or value) for name, value in drawn.items()}
 
 
@@ -151,7 +150,7 @@ def test_the_document_is_of_every_endpoint(operations: dict[tuple[str, str], Any
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("endpoint", one_in(12, ENDPOINTS), ids=" ".join)
+@pytest.mark.parametrize("endpoint", one_in(24, ENDPOINTS), ids=" ".join)
 def test_no_answer_is_outside_the_document(
     endpoint: tuple[str, str],
     operations: dict[tuple[str, str], Any],
@@ -159,7 +158,7 @@ def test_no_answer_is_outside_the_document(
     settings_for_fuzz,
 ) -> None:
     """1,000 cases per operation in the long form; half of them on things that are there. One of
-    each twelfth operation in the short form, one of each in `make sweep`."""
+    each 24th operation in the short form, one of each in `make sweep`."""
     from schemathesis import GenerationMode
 
     operation, token = operations[endpoint], owners_token(world)
@@ -203,10 +202,27 @@ def settings_for_fuzz(settings):
         signal.connect(close_old_connections)
 
 
+def test_the_document_stays_small() -> None:
+    """276 components, 604 kB and 78,113 lines of a Python client before it was made small."""
+    assert len(document()["components"]["schemas"]) <= 100
+    assert len(json.dumps(document())) < 450_000
+
+
+def inline_shapes(part: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Bodies and pages that stand where they are used, by title."""
+    if isinstance(part, dict):
+        if "properties" in part and "title" in part:
+            yield part["title"], part
+        for value in part.values():
+            yield from inline_shapes(value)
+
+
 def test_every_field_says_what_it_means_and_every_meaning_has_a_field() -> None:
     """719 of them, the figures of bills, variances and completions among them, said nothing."""
     unsaid, used = [], set()
-    for name, component in document()["components"]["schemas"].items():
+    told = document()
+    shapes = [*told["components"]["schemas"].items(), *inline_shapes(told["paths"])]
+    for name, component in shapes:
         for field, schema in component.get("properties", {}).items():
             if not schema.get("description", "").strip():
                 unsaid.append(f"{name}.{field}")
@@ -225,12 +241,13 @@ def test_a_client_that_checks_its_requests_refuses_what_the_server_refuses() -> 
     ]
     assert sizes
     assert all((s["minimum"], s["maximum"], s["default"]) == (1, 500, 50) for s in sizes)
-    for name, body, valid in (
-        ("PatchedRole", {"role": "viewer"}, True),
-        ("PatchedRole", {}, False),
-        ("PatchedServerQuoteChanges", {"label": "x"}, True),
-        ("NewTeam", {"name": "x", "owner": "y"}, False),
-        ("NewToken", {"name": "x", "scopes": ["read"], "days": 0}, False),
+    for method, path, body, valid in (
+        ("patch", "{team}/members/{id}/", {"role": "viewer"}, True),
+        ("patch", "{team}/members/{id}/", {}, False),
+        ("patch", "{team}/servers/{id}/", {"label": "x"}, True),
+        ("post", "", {"name": "x", "owner": "y"}, False),
+        ("post", "{team}/tokens/", {"name": "x", "scopes": ["read"], "days": 0}, False),
     ):
-        schema = {"$ref": f"#/components/schemas/{name}", **told}
-        assert Draft202012Validator(schema).is_valid(body) is valid, (name, body)
+        takes = told["paths"][f"/api/v1/teams/{path}"][method]["requestBody"]
+        schema = {**takes["content"]["application/json"]["schema"], **told}
+        assert Draft202012Validator(schema).is_valid(body) is valid, (path, body)

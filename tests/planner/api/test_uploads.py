@@ -87,18 +87,3 @@ def test_a_bomb_is_refused(client: APIClient, address: str, content: bytes, mess
     done = send(client, address, content)
     assert done.status_code == 400
     assert message in done.content.decode()
-
-
-def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
-    body = b"month,cost\n2027-01,5\n"
-    assert send(client, address, body).status_code == 201
-    assert send(client, address, body).status_code == 409
-
-
-def test_a_body_of_unknown_length_is_refused_rather_than_overlooked(
-    client: APIClient, address: str
-) -> None:
-    meta = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
-    done = send(client, address, b"month,cost\n2027-01,5\n", **meta)
-    assert done.status_code == 411
-    assert "Content-Length" in done.json()["detail"]

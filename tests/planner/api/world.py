@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rest_framework.test import APIClient
@@ -23,12 +23,7 @@ from planner.services.actuals import actuals
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
-from pricing.market.offer_rows import to_row
-from pricing.models import QuarantinedBatch, QuarantinedPrice
-from pricing.publish.batch import OfferBatch, pack
-from pricing.storage import store
-from tests.planner.costing.market_of import offer
-from tests.planner.workspace import ROLES, SEEN, Workspace, market
+from tests.planner.workspace import ROLES, Workspace, market
 
 SERVER = {"server": "custom", "unit_price": 250_000, "accelerator": "H100", "accelerator_count": 8,
           "power_kw": 10}  # fmt: skip
@@ -42,33 +37,12 @@ class World:
     beta: Workspace = field(init=False)
     clients: dict[str, APIClient] = field(default_factory=dict)
     ids: dict[str, Any] = field(default_factory=dict)
-    secrets: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         market()
         self.alpha, self.beta = Workspace("alpha"), Workspace("beta")
         self._fill(self.alpha, self.ids)
-        self.ids["quarantined"] = self._quarantined_batch().pk
-        self.ids["outlier"] = self._quarantined_price().pk
         self._let_in()
-
-    def _quarantined_price(self) -> QuarantinedPrice:
-        before = store.read_offers(store.latest("aws"))[0]  # type: ignore[arg-type]
-        after = replace(before, price_per_hour=before.price_per_hour * 10)
-        rows = {"before": to_row(before), "after": to_row(after)}
-        return QuarantinedPrice.objects.create(
-            provider="aws", offer_id=before.id, ratio=10.0, **rows
-        )
-
-    def _quarantined_batch(self) -> QuarantinedBatch:
-        batch = OfferBatch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
-        return QuarantinedBatch.objects.create(
-            provider="aws",
-            reasons=["prices moved too far"],
-            offer_count=1,
-            digest=batch.digest,
-            payload=pack(batch),
-        )
 
     def _fill(self, work: Workspace, ids: dict[str, Any]) -> None:
         owner = work.access()
@@ -84,8 +58,7 @@ class World:
         ids["upload"] = actuals.load_actuals(owner, project, stream).pk
         quote = {"slug": "own-dgx", "label": "Own DGX", "server": SERVER}
         ids["quote"] = teams.add_quote(owner, work.team, quote).pk
-        invitation, self.secrets["invitation"] = teams.invite(owner, work.team, Role.EDITOR)
-        ids["invitation"] = invitation.pk
+        ids["invitation"] = teams.invite(owner, work.team, Role.EDITOR)[0].pk
         endpoint = webhooks.add_endpoint(
             owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
         )

@@ -91,7 +91,6 @@ def test_at_the_utilisation_over_life_owning_costs_the_rent() -> None:
     assert cost["on_prem"] == pytest.approx(cost["on_demand"], rel=1e-4)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("months", "running"), [(6, 5), (11, 0), (24, 0.87)])
 def test_at_the_break_even_hours_both_cumulative_costs_agree(months: int, running: float) -> None:
     """A server that is paid back after so many months around the clock: renting and owning have

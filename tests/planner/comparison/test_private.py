@@ -75,7 +75,6 @@ def test_a_share_of_a_card_is_left_out_private_or_not() -> None:
 H100_QUOTA = {"accelerator": "H100", "max_accelerators": 8}
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("use_catalog", [True, False])
 @pytest.mark.parametrize(
     ("fields", "refused"),
@@ -120,7 +119,6 @@ RATES = ExchangeRates.of(
 )
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("currency", "rates", "price", "dated"),
     [

@@ -71,7 +71,6 @@ def test_a_section_that_is_null_counts_as_absent() -> None:
     assert request.constraints.quotas == ()
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -79,9 +79,9 @@ def test_every_table_is_a_frame_and_a_csv(together, table):
 
 
 def test_money_of_a_frame_is_exact(together):
-    frame = together.projects.to_frame()
+    frame = together.projects.to_frame(exact=True)
     assert frame["share"].sum() == together.answer.net_present_cost
-    assert together.projects.to_frame(floats=True)["share"].dtype == "float64"
+    assert together.projects.to_frame()["share"].dtype == "float64"
 
 
 def test_text_that_would_run_as_a_formula_is_marked():

@@ -103,7 +103,6 @@ def test_random_sets_equal_the_optimum_of_an_independent_model(seed):
     check(seed, limited=seed % 3 == 2)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", FEW)
 def test_one_project_without_a_window_is_the_plan_of_its_own(seed):
     project = joint(seed).projects[0]
@@ -142,7 +141,6 @@ def test_the_order_of_projects_changes_no_cost(seed):
     assert one.cost == pytest.approx(other.cost, rel=CLOSE, abs=1e-3)
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", FEW[:6])
 def test_the_bound_of_a_group_is_below_its_plan_and_does_not_depend_on_the_way_there(seed):
     problem = joint(seed)
@@ -158,7 +156,6 @@ def test_the_bound_of_a_group_is_below_its_plan_and_does_not_depend_on_the_way_t
     assert first <= solve_joint(members, gap=0.0).cost * (1 + CLOSE) + 1e-3
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("most", [4.0, 12.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_quotas_of_all_hold_whole_machines(seed, most):

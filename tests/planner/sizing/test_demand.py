@@ -63,7 +63,6 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
     assert demand.candidates[0].accelerator == demand.accelerator == "nvidia-a100-80gb-sxm"
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
@@ -229,7 +228,6 @@ def test_a_measured_sample_rate_is_taken_as_it_is():
     assert found.accelerator == "nvidia-t4"
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("workload", "field", "words"),
     [
@@ -241,7 +239,7 @@ def test_a_measured_sample_rate_is_taken_as_it_is():
             "after the horizon",
         ),
         (training(accelerator="H1000"), "accelerator", "not a known accelerator"),
-        (training(accelerator="A100"), "accelerator", "ambiguous"),
+        (training(accelerator="80GB"), "accelerator", "ambiguous"),
         (training(accelerator="T4", precision="bf16"), "precision", "has no bf16"),
         (training(tokens_per_second_per_accelerator=3000), "accelerator", "where was it measured"),
         (training(measured_accelerator_hours=3000), "accelerator", "where was it measured"),

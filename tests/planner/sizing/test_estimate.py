@@ -83,7 +83,6 @@ def test_every_accelerator_is_ranked_or_excluded_with_its_reason():
     assert found == sorted(found, key=lambda c: not c["fits"])
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("slug", "words"),
     [
@@ -148,7 +147,6 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
     assert there < here / 2
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("request_", "field", "words"),
     [

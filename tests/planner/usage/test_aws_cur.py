@@ -117,7 +117,6 @@ def test_reserved_use_counts_and_the_hours_of_its_fee_do_not():
     assert usage.commitment_rows()[0]["amortised_unused"] == "1857.5"
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

@@ -53,7 +53,6 @@ def pod(count, **more):
     return {"spec": pod_of(count, **more)}
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("kind", "spec", "accelerators"),
     [
@@ -274,7 +273,6 @@ SLURM = {
 }
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("options", SLURM, ids=lambda options: options[:60])
 def test_counts_of_a_batch_script_are_right_or_asked_for(options):
     facts = slurm(options)

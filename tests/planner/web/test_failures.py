@@ -44,10 +44,12 @@ def test_a_bug_is_a_500_with_problem_details(ask: Any) -> None:
     answer = ask(API, ZeroDivisionError("private detail"))
     assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
     assert answer.json() == {
-        "type": "about:blank",
+        "type": "urn:gpu-cost-planner:problem:internal_server_error",
         "title": "Internal Server Error",
         "status": 500,
+        "code": "internal_server_error",
         "detail": "The error is ours and has been logged.",
+        "remedy": "",
         "errors": [],
         "request_id": "asked-1",
     }

@@ -75,8 +75,6 @@ def test_what_nobody_asked_for_is_said_under_the_answer(client, prices):
     asked = {**HOURS, "workload.interruptible": "true", "constraints.allow_partial_nodes": "true"}
     words = strip(text(get(client, "plan", asked)))
     assert "Assumed: NVIDIA with CUDA, commercial regions." in words
-    first_edition = strip(text(get(client, "plan", {**HOURS, "rules": "1"})))
-    assert "whole machines" not in first_edition
 
 
 def test_the_panel_shows_the_totals_so_far(client, prices):

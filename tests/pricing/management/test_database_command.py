@@ -13,11 +13,10 @@ from pricing.management.database_command import describe_database_error
 from tests.another_database import sqlite_at
 
 COMMANDS = (
-    ("verify_prices",),
+    ("prices", "verify"),
     ("load_catalog",),
     ("refresh_prices", "--dry-run", "--region", "us-east-1"),
     ("housekeeping",),
-    ("deliver_webhooks",),
     ("demo_workspace", "--force"),
 )
 

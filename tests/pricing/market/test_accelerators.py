@@ -63,7 +63,6 @@ KNOWN_NAMES = {
 }
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("name", "slug"), KNOWN_NAMES.items())
 def test_usual_names_resolve(name: str, slug: str) -> None:
     assert resolve(name).slug == slug

@@ -29,7 +29,6 @@ def test_every_accelerator_is_known_to_the_catalog(provider: str) -> None:
     assert used - known == set()
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("instance_type", "count"),
     [

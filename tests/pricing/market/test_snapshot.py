@@ -29,7 +29,6 @@ def picked(**wanted: object) -> list[int]:
     return TABLE.select(**wanted).tolist()
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("wanted", "rows"),
     [

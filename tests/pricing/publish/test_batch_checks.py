@@ -41,7 +41,6 @@ def test_a_sound_offer_passes():
     assert (result.offers, result.rejected_rows, result.reasons) == ((GOOD,), (), ())
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [

@@ -66,7 +66,7 @@ def of(offers: tuple[Offer, ...]) -> dict[str, Decimal]:
 def test_where_no_price_matches_no_file_is_written(published, tmp_path, asked, words):
     path = tmp_path / "x.parquet"
     with pytest.raises(CommandError, match=f"^{words}; no file was written$") as refused:
-        call_command("export_prices", str(path), *asked, stdout=StringIO())
+        call_command("prices", "export", str(path), *asked, stdout=StringIO())
     assert refused.value.returncode == 2
     assert not path.exists()
 
@@ -92,7 +92,9 @@ def test_the_whole_dump_holds_each_price_once_with_its_days(published, tmp_path)
 def test_the_command_writes_the_file_and_names_what_it_cannot_do(published, tmp_path):
     out = StringIO()
     path = tmp_path / "prices.parquet"
-    call_command("export_prices", str(path), "--provider", "aws", "--on", "2026-09-06", stdout=out)
+    call_command(
+        "prices", "export", str(path), "--provider", "aws", "--on", "2026-09-06", stdout=out
+    )
     assert out.getvalue().strip() == f"{path}: 2 prices"
     for args, words in (
         (("--provider", "nimbus"), "'nimbus' has no prices"),
@@ -100,6 +102,6 @@ def test_the_command_writes_the_file_and_names_what_it_cannot_do(published, tmp_
         (("--on", "2999-12-31"), "the latest day is 20"),
     ):
         with pytest.raises(CommandError, match=words):
-            call_command("export_prices", str(path), *args)
+            call_command("prices", "export", str(path), *args)
     with pytest.raises(CommandError, match="cannot be written"):
-        call_command("export_prices", str(tmp_path / "no" / "x.parquet"))
+        call_command("prices", "export", str(tmp_path / "no" / "x.parquet"))

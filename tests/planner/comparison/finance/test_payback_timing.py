@@ -131,7 +131,6 @@ def test_random_cash_is_paid_back_when_plain_arithmetic_says(seed: int) -> None:
     assert float(at) - 1 / 64 - 1e-3 <= found <= float(at) + 1e-3
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "contract"), [("loan", "loan"), ("hire_purchase", "hire purchase")]
 )

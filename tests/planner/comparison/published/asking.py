@@ -133,6 +133,6 @@ def ask(
     request |= {"risk": risk} if risk else {}
     request |= {"data": data} if data else {}
     cache.clear()  # so many questions in a minute are refused elsewhere
-    answer = APIClient().post("/api/v1/comparisons/", request, format="json")
+    answer = APIClient().post("/api/v1/comparisons/?include=all", request, format="json")
     assert answer.status_code == 200, answer.content
     return Reply(answer.json())

@@ -73,6 +73,6 @@ def test_break_even_utilisation_of_a_dedicated_cluster() -> None:
         }],
         "on_prem": {"servers": [{"server": "dgx-h100"}]},
     }  # fmt: skip
-    answer = APIClient().post("/api/v1/comparisons/", request, format="json").json()
+    answer = APIClient().post("/api/v1/comparisons/?include=all", request, format="json").json()
     (row,) = answer["break_even"]
     assert 0.2 < row["utilisation_over_life"] < 0.4

@@ -50,7 +50,6 @@ def test_it_saves_a_quarter_of_its_price(months: int, is_bought: bool) -> None:
     assert buys(asked(months)) == is_bought
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("margin", "is_bought"), [(0.16, True), (0.17, False), ("0.16", True)])
 def test_the_request_may_ask_for_another_share(margin: float | str, is_bought: bool) -> None:
     """262,800 of rent in nine months: 37,800 above the price, 16.8 % of it."""

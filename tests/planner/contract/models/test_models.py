@@ -45,7 +45,6 @@ def test_parameters_are_within_2_per_cent_of_the_published(model):
     assert model.figures.parameters == pytest.approx(model.published_parameters, rel=0.02)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
 def test_those_at_work_are_within_6_per_cent_of_the_published(model):
     assert model.figures.active_parameters == pytest.approx(model.published_active, rel=0.06)
@@ -164,7 +163,6 @@ def test_a_sliding_window_bounds_the_cache():
     )
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("config", "words"),
     [

@@ -30,7 +30,6 @@ CONTRACT_FIELDS = (
 )
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize("field", CONTRACT_FIELDS)
 def test_every_field_of_the_contract_has_a_sourced_default(field: str) -> None:
     one = default(field)

@@ -96,7 +96,6 @@ def test_limits_that_must_give_way_together_are_named_together():
     assert clash(plan, "quota east").required_value == pytest.approx(24)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
@@ -112,7 +111,6 @@ def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
             assert not np.isfinite(cheapest_cost(with_limit(problem, found.limit, less)))
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_limits_named_together_are_enough_together(seed):

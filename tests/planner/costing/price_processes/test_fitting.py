@@ -98,6 +98,7 @@ def test_a_fit_sees_nothing_of_the_future(series: pd.DataFrame) -> None:
     assert fit(known, before_the_cut) == fit(short, before_the_cut)
 
 
+@pytest.mark.sweep
 def test_the_parameters_that_come_along_are_the_fit_of_the_histories(tmp_path: Path) -> None:
     series = histories.read()
     assert (series["first"] <= series["last"]).all()

@@ -55,7 +55,6 @@ def test_every_row_has_source_date_and_evidence() -> None:
         assert one.cells > 0, (kind, scope)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("option", PurchaseOption)
 def test_every_accelerator_has_a_process_under_every_option(option: PurchaseOption) -> None:
     for accelerator in all_accelerators():
@@ -84,7 +83,6 @@ def test_month_0_is_today_and_all_prices_are_positive() -> None:
     assert (paths > 0).all()
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("months", [12, 24, 36])
 @pytest.mark.parametrize("process", ALL)
 def test_paths_have_the_quantiles_of_the_interval(process: PriceProcess, months: int) -> None:

@@ -83,7 +83,6 @@ def test_a_move_of_the_total_alerts_once_and_reprices_the_shares(
     assert Job.objects.first().result == {"projects": 0, "portfolios": 1, "alerts": 0}
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "change",
     [{"watched": False}, {"watch_threshold": 0.1}, {"state": State.DRAFT}],

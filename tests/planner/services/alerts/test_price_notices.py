@@ -87,7 +87,6 @@ def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:
     assert mailbox.outbox == []
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("every", "days"), [(1, 1), (8, 3), (24, 3)])
 def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
     mailbox: Any, every: int, days: int

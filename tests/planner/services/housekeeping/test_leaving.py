@@ -163,14 +163,14 @@ def test_the_commands_do_the_same_with_yes(work: Workspace, tmp_path: Path) -> N
     with pytest.raises(CommandError, match=r"cannot be written: File exists"):
         call_command("export_team", "alpha", str(file))
     with pytest.raises(CommandError, match=r"no team 'none'; teams are alpha"):
-        call_command("delete_team", "none")
+        call_command("delete", "team", "none")
     with pytest.raises(CommandError, match=r"export_team alpha FILE.*--yes"):
-        call_command("delete_team", "alpha")
+        call_command("delete", "team", "alpha")
     with pytest.raises(CommandError, match="only owner"):
-        call_command("delete_account", "owner-of-alpha", "--yes")
-    call_command("delete_team", "alpha", "--yes", stdout=out)
+        call_command("delete", "account", "owner-of-alpha", "--yes")
+    call_command("delete", "team", "alpha", "--yes", stdout=out)
     with pytest.raises(CommandError, match=r"go with it: none.*--yes"):
-        call_command("delete_account", "owner-of-alpha")
-    call_command("delete_account", "owner-of-alpha", "--yes", stdout=out)
+        call_command("delete", "account", "owner-of-alpha")
+    call_command("delete", "account", "owner-of-alpha", "--yes", stdout=out)
     with pytest.raises(CommandError, match="no account 'owner-of-alpha'"):
-        call_command("delete_account", "owner-of-alpha")
+        call_command("delete", "account", "owner-of-alpha")

@@ -200,7 +200,6 @@ def test_focus_rows_sum_to_the_total_and_name_the_project(work):
     assert {"speech", "vision"} & tags
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("form", PORTFOLIO_FORMATS)
 def test_every_export_holds_something(work, form):
     answer = saved_of(work).read_answer()

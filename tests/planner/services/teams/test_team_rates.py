@@ -62,6 +62,9 @@ def test_valid_quotes_are_what_may_be_bought(work: Workspace) -> None:
     request, inherited = inherit(REQUEST, work.team)
     assert request["on_prem"]["servers"] == [{**SERVER, "label": "Own DGX"}]
     assert inherited["on_prem.servers"] == "quote “Own DGX” of the team Alpha"
+    quote(work, slug="other", label="Other")
+    _, inherited = inherit(REQUEST, work.team)
+    assert inherited["on_prem.servers"] == "quotes “Other” and “Own DGX” of the team Alpha"
 
 
 def test_a_request_names_a_quote_and_says_the_rest_itself(work: Workspace) -> None:

@@ -98,7 +98,6 @@ OFFER = {"label": "x", "accelerator": "H100", "accelerator_count": 8,
          "purchase_option": "on_demand", "usd_per_hour": 20}  # fmt: skip
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -124,14 +124,12 @@ def test_one_inner_address_among_public_ones_is_enough(address: str, no_network)
         post("https://hooks.test/", b"", [], resolver=lambda host, port: ["1.1.1.1", address])
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize("host", SPELLINGS)
 def test_an_inner_address_is_refused_when_it_is_entered(host: str) -> None:
     with pytest.raises(InvalidInput, match="private, local or reserved"):
         check_literal(check_url(f"https://{host}/"))
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "address",
     [
@@ -154,7 +152,6 @@ def test_public_addresses_pass(address: str) -> None:
     assert outbound.choose_public_address(parts, lambda host, port: [address]) == (address, 8443)
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "url",
     [

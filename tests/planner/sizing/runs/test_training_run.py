@@ -91,7 +91,6 @@ def test_the_hours_of_a_past_run_are_taken_as_they_are():
     assert hours(measured_accelerator_hours=100_000) == pytest.approx(100_000)
 
 
-@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [

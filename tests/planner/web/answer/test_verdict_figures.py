@@ -16,7 +16,6 @@ from tests.planner.comparison.finance.test_payback_timing import asked
 from tests.planner.web.asking import HOURS, get, text
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_hours_of_a_decision_add_up_on_the_page(name):
     shown = decision_parts(answered(name))

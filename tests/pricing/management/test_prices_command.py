@@ -1,4 +1,4 @@
-"""`verify_prices`: what is published reads back exactly, or the command says what does not."""
+"""`prices verify`: what is published reads back exactly, or the command says what does not."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def revisions() -> None:
 def run(*arguments: str) -> tuple[str, str, int]:
     out, err = StringIO(), StringIO()
     try:
-        call_command("verify_prices", *arguments, stdout=out, stderr=err)
+        call_command("prices", "verify", *arguments, stdout=out, stderr=err)
     except SystemExit as end:
         return out.getvalue(), err.getvalue(), int(end.code or 0)
     return out.getvalue(), err.getvalue(), 0
 
 
 def test_all_checks_past_revisions_of_one_provider() -> None:
-    out, _, status = run("aws", "--all")
+    out, _, status = run("--provider", "aws", "--all")
     assert ("2 revisions checked" in out, status) == (True, 0)
 
 
@@ -44,13 +44,14 @@ def test_a_changed_price_is_reported_with_status_1() -> None:
     Price.objects.filter(listing__provider="aws", last_revision=1).update(
         price_per_hour=Decimal("1")
     )
-    assert run("aws")[2] == 0
+    assert run("--provider", "aws")[2] == 0
     out, err, status = run("--all")
     assert out.count("DIFFERS from its publication") == 1
-    assert "1 of 3 revisions differs" in err
+    assert "3 revisions checked, 1 damaged" in out
+    assert "Restore the database" in err
     assert status == 1
 
 
 def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
     with pytest.raises(CommandError, match="'ibm' has no published prices; known are aws, gcp"):
-        call_command("verify_prices", "ibm")
+        call_command("prices", "verify", "--provider", "ibm")

@@ -1,10 +1,10 @@
 """The estimate and calibrate commands: answer, JSON and refusal."""
 
-import io
 import json
 
 import pytest
-from django.core.management import call_command
+
+from gpu_cost_planner.command_line import main
 
 REQUEST = {
     "workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11},
@@ -13,14 +13,13 @@ REQUEST = {
 LOG = "index, utilization.gpu [%], memory.used [MiB]\n0, 97 %, 4000 MiB\n"
 
 
-def run(command, path, *options):
-    out, err = io.StringIO(), io.StringIO()
-    try:
-        call_command(command, str(path), *options, stdout=out, stderr=err)
-        status = 0
-    except SystemExit as stop:
-        status = stop.code
-    return status, out.getvalue(), err.getvalue()
+@pytest.fixture
+def run(capsys):
+    def answer(command, path, *options):
+        status = main([command, str(path), *options])
+        return status, *capsys.readouterr()
+
+    return answer
 
 
 @pytest.fixture
@@ -33,14 +32,14 @@ def written(tmp_path):
     return write
 
 
-def test_a_request_in_json_gives_the_answer_in_json(written):
+def test_a_request_in_json_gives_the_answer_in_json(run, written):
     status, out, _ = run("estimate", written(json.dumps(REQUEST), "a.json"), "--json")
     answer = json.loads(out)
     assert (status, answer["training_flops"]) == (0, 4.2e21)
     assert answer["candidates"][0]["rank"] == 1
 
 
-def test_the_table_says_weights_tier_and_when_other_chips_are_better(written):
+def test_the_table_says_weights_tier_and_when_other_chips_are_better(run, written):
     _, out, _ = run("estimate", written(json.dumps(REQUEST), "a.json"))
     shown = " ".join(out.split())
     assert "28 GB in fp32, 14 GB in fp16" in shown
@@ -48,7 +47,7 @@ def test_the_table_says_weights_tier_and_when_other_chips_are_better(written):
     assert "some 30,000 USD of engineering" in shown
 
 
-def test_every_refusal_is_printed_with_its_field(written):
+def test_every_refusal_is_printed_with_its_field(run, written):
     bad = {"workload": {"kind": "training", "parameters": -1, "tokens": 0}, "accelerator": "T4"}
     status, _, err = run("estimate", written(json.dumps(bad), "a.json"))
     assert status == 2
@@ -56,17 +55,17 @@ def test_every_refusal_is_printed_with_its_field(written):
     assert "workload.tokens: 0" in err
 
 
-def test_what_is_neither_json_nor_toml_is_refused(written):
+def test_what_is_neither_json_nor_toml_is_refused(run, written):
     status, _, err = run("estimate", written("{", "a.json"))
     assert (status, "is not JSON" in err) == (2, True)
 
 
-def test_a_log_gives_its_findings(written):
+def test_a_log_gives_its_findings(run, written):
     status, out, _ = run("calibrate", written(LOG, "log.csv"), "--json")
     assert (status, json.loads(out)["gpus"][0]["sustained_utilisation"]) == (0, 0.97)
 
 
-def test_energy_below_one_kwh_is_not_told_as_none(written):
+def test_energy_below_one_kwh_is_not_told_as_none(run, written):
     small = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 2e6, "optimizer": "lora"}
     _, out, _ = run("estimate", written(json.dumps({"workload": small}), "small.json"))
     ranked = out[out.index("Accelerators: fewest") : out.index("Method:")]

@@ -1,0 +1,123 @@
+"""Answers as the API gives them: the verdict and totals, and the tables that `include` names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+from planner.api.responses import RenderedJson
+from planner.contract.answer.common import AnswerModel
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.tables import drop, leave_out, read_include
+from pricing.api.pages import RateLimited
+from pricing.api.rest import Query
+
+INCLUDE = OpenApiParameter(
+    "include",
+    str,
+    description="Tables of the answer, with commas, or `all`; an unknown name is refused with the "
+    "list.",
+)
+_NOT_JSON = (b"NaN", b"Infinity")
+"""What a figure that is no number would be written as, which only names may hold."""
+KINDS: Mapping[str, type[AnswerModel]] = {
+    "comparison": ComparisonAnswer,
+    "comparison_batch": ComparisonAnswer,
+    "portfolio": PortfolioAnswer,
+}
+"""Kind of job → the kind of answer that its result holds."""
+
+
+class AnswerView(RateLimited):
+    """A view whose answer, where `answers` says of which kinds it is, takes `include`."""
+
+    answers: ClassVar[tuple[type[AnswerModel], ...]] = ()
+    tables: ClassVar[tuple[str, ...]] = ()
+    """What `include` may name beside the tables of the answers."""
+    parameters: ClassVar[tuple[str, ...]] = ()
+
+    def read_query(self, request: Request) -> None:
+        """Refuses unknown query parameters and tables."""
+        self.query = Query(request, *self.allowed_parameters())
+        names = self.query.words("include") if self.gives_answer() else ()
+        self.include = read_include(names, *self.answers, beside=self.tables)
+
+    def allowed_parameters(self) -> tuple[str, ...]:
+        return (*self.parameters, "include") if self.gives_answer() else self.parameters
+
+    def gives_answer(self) -> bool:
+        return bool(self.answers)
+
+
+def render_answer(answer: AnswerModel, include: Collection[str]) -> RenderedJson:
+    """An answer with the tables that are included, written at once: one of 3 years has 30,000
+    values. Raises `ValueError` where a figure is no number."""
+    left_out = leave_out(type(answer), include)
+    body = answer.model_dump_json(exclude=left_out)
+    if any(word in body.encode() for word in _NOT_JSON):
+        values = answer.model_dump(mode="json", exclude=left_out)
+        body = JSONRenderer().render(values).decode()
+    return RenderedJson(body)
+
+
+def show(model: type[AnswerModel], values: Mapping[str, Any], include: Collection[str]) -> Any:
+    """Plain values of an answer with the tables that are included."""
+    return drop(values, leave_out(model, include))
+
+
+def show_result(kind: str, result: Any, include: Collection[str]) -> Any:
+    """The result of a job with the tables that are included."""
+    model = KINDS.get(kind)
+    if model is None or not isinstance(result, dict):
+        return result
+    if "results" not in result:
+        return show(model, result, include)
+    return {
+        "results": [
+            row | {"answer": show(model, row["answer"], include)} if "answer" in row else row
+            for row in result["results"]
+        ]
+    }
+
+
+class ModelField(serializers.Field[Any, Any, Any, Any]):
+    """A part of an answer, as the contract's model describes it; read only. One that an answer
+    may lack is `required=False`: the document takes what is read only for always there. Of a
+    whole answer it gives what the view includes."""
+
+    def __init__(self, model: type[AnswerModel], *, required: bool = True, **options: Any) -> None:
+        super().__init__(read_only=required, required=None if required else False, **options)
+        self.model = model
+
+    def to_representation(self, value: Any) -> Any:
+        left_out = leave_out(self.model, getattr(self.context.get("view"), "include", ()))
+        if isinstance(value, BaseModel):
+            return value.model_dump(mode="json", exclude=left_out)
+        return drop(value, left_out) if left_out else value
+
+
+class RowsField(serializers.JSONField):
+    """A table: rows with the fields that `columns` names; read only."""
+
+    def __init__(
+        self, columns: Collection[str], *, many: bool = True, required: bool = True, **options: Any
+    ) -> None:
+        super().__init__(read_only=required, required=None if required else False, **options)
+        self.columns = columns
+        self.many = many
+
+
+def rows_field(*columns: str, many: bool = True, **options: Any) -> RowsField:
+    return RowsField(columns, many=many, **options)
+
+
+def table_of(model: type[AnswerModel], **options: Any) -> RowsField:
+    """Rows of parts of an answer."""
+    return RowsField(tuple(model.model_fields), **options)

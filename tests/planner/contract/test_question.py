@@ -1,0 +1,65 @@
+"""One line asks for a comparison; what is not understood is named with the form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.contract.request.comparison import read_request
+from planner.contract.request.question import FORM, read_question
+from pricing.bundled.catalog import bundled_catalog
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.places import GEOGRAPHIES
+
+LINES: list[tuple[str, dict[str, Any]]] = [
+    ("8 H100 for 12 months in Europe", {"constraints": {"geographies": ["europe"]}}),
+    ("8  H100 for a year", {"horizon_months": 12}),
+    ("16 A100 80GB SXM for 3 years from 2027-01", {"start": "2027-01", "horizon_months": 36}),
+    ("8 H100 in Germany for 6 months", {"constraints": {"countries": ["DE"]}}),
+    ("8 H100 for 6 months in DE or the uk", {
+        "constraints": {"countries": ["DE"], "geographies": ["uk"]}}),
+    ("8 H100 for 6 months in EMEA", {
+        "constraints": {"geographies": ["europe", "middle-east", "africa"]}}),
+    ("1 T4 for 1 month in eu-central-1", {"constraints": {"regions": ["eu-central-1"]}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "fields"), LINES)
+def test_a_line_is_a_request(line: str, fields: dict[str, Any]) -> None:
+    request = read_question(line)
+    assert request.items() >= fields.items()
+    count = int(line.split()[0])
+    assert request["workload"]["hours_per_month"] == 730 * count
+    assert read_request(request).workload.given_peak == count  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("eight H100 for 12 months", "'eight' is not a number"),
+        ("0 H100 for 12 months", "'0' is not a number"),
+        ("8 for 12 months", "names no accelerator"),
+        ("8 H100", "does not say for how many months"),
+        ("8 H100 for 12 weeks", "'12 weeks'"),
+        ("8 H100 for 12 months for 3 months", "'for' stands twice"),
+        ("8 H100 for 12 months in Atlantis", "'Atlantis'"),
+        ("8 H100 for 12 months from May", "'May'"),
+        ("8 H100 for 12 months please", "'12 months please'"),
+    ],
+)
+def test_what_is_not_understood_is_named_with_the_form(line: str, named: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_question(line)
+    assert refused.value.field == "question"
+    assert named in refused.value.message
+    assert FORM in refused.value.message
+
+
+def test_an_unknown_accelerator_is_refused_with_those_close_to_it() -> None:
+    with pytest.raises(InvalidInput, match="H100"):
+        read_question("8 H1000 for 12 months")
+
+
+def test_parts_of_the_world_are_those_of_the_catalog() -> None:
+    assert set(GEOGRAPHIES) == bundled_catalog().known_names("geographies")
