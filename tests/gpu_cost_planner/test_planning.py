@@ -77,7 +77,7 @@ gpu_cost_planner.offers(limit=3).to_frame()
 gpu_cost_planner.estimate({{"workload": work}})
 gpu_cost_planner.sweep(request, {{"horizon_months": [1, 2]}}, processes=2)
 for command in (["compare", {example!r}], ["compare", {example!r}, "--table", "lines"],
-                ["prices", "--csv"], ["prices"]):
+                ["compare", "8 H100 for 12 months in Europe"]):
     assert main(command) == 0, command
 print(json.dumps([imported - began, compared - began]))
 """
