@@ -12,7 +12,6 @@ from docs_build.commands_reference import render_commands
 from docs_build.components import render_licences
 from docs_build.markdown_table import format_table
 from docs_build.models_reference import render_models
-from docs_build.settings_reference import render_settings
 from planner.api.views.documents import document
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
@@ -39,11 +38,6 @@ _ANSWER = """# Answer
 What a comparison, an estimate or a portfolio gives. The command line (`--json`), the API and
 the JSON export give the same object. Money is text in decimal notation, in the answer's
 `currency`; months count from `start`."""
-_SETTINGS = """# Settings
-
-Environment variables decide what differs between machines; `planner/settings.py` reads them
-once, at the start. A value that cannot be read stops the start. Variables of the providers
-(credentials, price lists) are described with each [provider](../providers/index.md)."""
 _COMMANDS = """# Commands
 
 `manage.py` is for operators of a server, run as `.venv/bin/python manage.py COMMAND`;
@@ -78,7 +72,6 @@ def render_pages() -> dict[str, str]:
     bodies = {
         "request": (_REQUEST, render_models(REQUESTS, "validation")),
         "answer": (_ANSWER, render_models(ANSWERS, "serialization")),
-        "settings": (_SETTINGS, render_settings()),
         "commands": (_COMMANDS, render_commands()),
         "make": (_TARGETS, render_targets()),
         "api": (_API, render_operations()),

@@ -5,11 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 
@@ -42,40 +40,18 @@ def _list_files(sources: Iterable[Path]) -> Iterator[Path]:
             yield source
 
 
-FOLDER = "django.core.files.storage.FileSystemStorage"
-BUCKET = "storages.backends.s3.S3Storage"
-
-
-def choose_upload_storage(bucket: str, endpoint: str) -> dict[str, object]:
-    """The entry of STORAGES; credentials are found as boto3 finds them."""
-    if not bucket:
-        return {"BACKEND": FOLDER}
-    if find_spec("storages") is None:
-        raise ImproperlyConfigured(
-            "UPLOAD_BUCKET is set, but django-storages is not installed; install it with "
-            "pip install 'gpu-cost-planner[s3]', or unset it to keep uploads in UPLOAD_DIR."
-        )
-    options = {
-        "bucket_name": bucket,
-        "endpoint_url": endpoint or None,
-        "file_overwrite": False,
-        "default_acl": None,
-    }
-    return {"BACKEND": BUCKET, "OPTIONS": options}
-
-
 _LINK = re.compile(r"https?://\S+")
 _BACKENDS = "django.core.mail.backends"
 UNSENT = f"{__name__}.EmailBackend"
 
 
-def choose_mail_backend(host: str, is_development: bool) -> str:
+def choose_mail_backend(url: str, is_development: bool) -> str:
     """The class that sends mail where none is named. Settings ask it.
 
     >>> choose_mail_backend("", is_development=False)
     'planner.backends.EmailBackend'
     """
-    if host:
+    if url:
         return f"{_BACKENDS}.smtp.EmailBackend"
     return f"{_BACKENDS}.console.EmailBackend" if is_development else UNSENT
 
@@ -86,7 +62,7 @@ class EmailBackend(BaseEmailBackend):
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for mail in email_messages:
             logger.warning(
-                "Not sent, as EMAIL_HOST is not set: mail to %s, %r:\n%s",
+                "Not sent, as EMAIL_URL is not set: mail to %s, %r:\n%s",
                 ", ".join(mail.recipients()),
                 mail.subject,
                 _LINK.sub(_name_link, str(mail.body)),

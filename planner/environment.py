@@ -1,129 +1,29 @@
-"""Typed readers of environment variables. A value that cannot be read stops the start."""
+"""What differs between installations: every environment variable of the planner, declared once.
+
+A value that cannot be used, or two that do not go together, stop the start with one line.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import os
 import re
-from collections.abc import Callable, Mapping
 from email.utils import parseaddr
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, NamedTuple, Self
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import EmailValidator
-
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off", ""})
-
-
-VARIABLES = {
-    "DEBUG": "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required",
-    "SECRET_KEY": "long random text that signs sessions and links (Django's own)",
-    "SECRET_KEY_FALLBACKS": "former values of `SECRET_KEY`, by comma, whose sessions and links "
-    "still hold (Django's own)",
-    "ALLOWED_HOSTS": "names under which the server may be called (Django's own)",
-    "CSRF_TRUSTED_ORIGINS": "origins, with https://, whose forms are accepted (Django's own)",
-    "LOGIN_REQUIRED": "1 closes market, estimate and comparison to anonymous visitors",
-    "DATABASE_URL": "`postgres://user:password@host:5432/name` for PostgreSQL; "
-    "without it SQLite in `db.sqlite3`",
-    "SIGNUP_OPEN": "1 lets anybody open an account; invited people always can",
-    "OIDC_SERVER_URL": "issuer for sign-in with OpenID Connect; without it there is none",
-    "OIDC_NAME": "label of the button that signs in with OpenID Connect",
-    "OIDC_CLIENT_ID": "client id at the OpenID Connect issuer",
-    "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
-    "OIDC_GROUPS": "what groups of the company's sign-in give, as group=team:role or "
-    "group=operator with commas between; teams that are named take their members from it",
-    "OIDC_GROUPS_CLAIM": "claim that holds the groups of a person",
-    "SSO_ONLY": "1 lets nobody sign in but by OpenID Connect; it needs OIDC_SERVER_URL",
-    "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
-    "shared where a Celery worker runs on another machine",
-    "UPLOAD_BUCKET": "bucket in which they wait instead (extra `s3`); credentials as boto3 finds "
-    "them",
-    "UPLOAD_S3_ENDPOINT": "address of a bucket that is not at AWS, such as MinIO's",
-    "EMAIL_HOST": "mail server; unset: no mail is sent, and the log says which, without links",
-    "EMAIL_PORT": "port of the mail server",
-    "EMAIL_HOST_USER": "account at the mail server; unset: none",
-    "EMAIL_HOST_PASSWORD": "password of that account",
-    "EMAIL_USE_TLS": "whether mail is sent encrypted by STARTTLS; by default on port 587",
-    "DEFAULT_FROM_EMAIL": "sender of all mail",
-    "PRICE_REFRESH_SCHEDULE": "when prices are refreshed, as minute, hour, day of the month, month "
-    "and day of the week in UTC, such as 15 3 * * *; unset: never by itself",
-    "PRICE_REFRESH_JITTER_SECONDS": "longest random wait once a refresh is due, s",
-    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail or are quarantined",
-    "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
-    "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",
-    "NUM_PROXIES": "proxies in front of the server whose `X-Forwarded-For` is believed",
-    "API_MAX_BODY_BYTES": "largest JSON body, bytes",
-    "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
-    "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
-    "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
-    "WORK_ANONYMOUS": "most units of work (about microseconds) for one request of an anonymous "
-    "visitor; large questions are refused, or answered in part",
-    "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
-    "anonymous visitor",
-    "WORK_JOB": "the same for a job of somebody signed in, and for a command",
-    "TEAMS_PER_PERSON": "most teams that one person owns; 0 for no limit",
-    "MEMBERS_PER_TEAM": "most members of a team; 0 for no limit",
-    "PROJECTS_PER_TEAM": "most projects of a team, archived ones too; 0 for no limit",
-    "UPLOADS_PER_PROJECT": "most uploads of actuals of a project; 0 for no limit",
-    "JOBS_PER_VISITOR": "most jobs of an anonymous address that wait or run at once, "
-    "0 for no limit",
-    "JOBS_PER_PERSON": "the same for somebody signed in or a service token",
-    "JOBS_PER_TEAM": "the same for all of a team",
-    "JOBS_PER_SERVER": "the same for everybody; operators and the server's own jobs come on top",
-    "WEBHOOK_ALLOWED_NETWORKS": "networks (CIDR) that webhooks may reach although not public",
-    "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
-    "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "
-    "else `thread`",
-    "CACHE_URL": "Redis that all processes share, for limits by the minute and for sign-in; "
-    "without it each process counts by itself",
-    "PRICES_AMBER_AFTER_DAYS": "median age from which list prices are shown amber, days",
-    "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
-    "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",
-    "SPOT_PRICES_RED_AFTER_DAYS": "median age from which spot prices are shown red, days",
-    "HOUSEKEEPING_SCHEDULE": "when rows and files that nobody needs any more are removed, in the "
-    "form of PRICE_REFRESH_SCHEDULE; empty: never by itself",
-    "RETAIN_JOBS_DAYS": "days after its end that a job and its result stay; 0: forever",
-    "RETAIN_DELIVERIES_DAYS": "days that webhook deliveries stay on record; 0: forever",
-    "RETAIN_INVITATIONS_DAYS": "days that invitations stay after they were accepted or revoked, or "
-    "expired; 0: forever",
-    "RETAIN_QUARANTINED_BATCHES_DAYS": "days that the prices of released and rejected batches "
-    "stay, beside the record of the decision; 0: forever",
-    "RETAIN_REFRESH_RUNS_DAYS": "days that refreshes of prices stay on record; 0: forever",
-    "LOG_LEVEL": "least severe message that is logged: DEBUG, INFO, WARNING, ERROR or CRITICAL",
-    "LOG_FORMAT": "`plain`, or `json` for one object a line and a line for each request",
-    "METRICS_TOKEN": "bearer token of `/metrics`; unset: there is no such address",
-    "METRICS_PORT": "port on which a Celery worker serves what it counted; 0: none",
-    "PROMETHEUS_MULTIPROC_DIR": "empty folder in which the processes of one service keep what they "
-    "count, so that each tells of all; needed with several gunicorn workers or Celery processes",
-    "SENTRY_DSN": "address of a Sentry project that errors are sent to (extra `telemetry`)",
-}
-"""Every variable that may be read, with its meaning: the settings reference prints it."""
-SECRETS = frozenset(
-    {
-        "SECRET_KEY",
-        "SECRET_KEY_FALLBACKS",
-        "DATABASE_URL",
-        "OIDC_CLIENT_SECRET",
-        "EMAIL_HOST_PASSWORD",
-        "CELERY_BROKER_URL",
-        "CACHE_URL",
-        "METRICS_TOKEN",
-        "SENTRY_DSN",
-    }
-)
-"""Variables that may be read from a file, which `NAME_FILE` names, instead."""
-MAX_SECRET_BYTES = 65_536
-MOST_NUMBER = 10**12
-"""Beyond any number of bytes, units of work or seconds that a setting means."""
-
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import ValidationError as Refusal
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ROLES = ("viewer", "editor", "approver", "owner")
-OPERATOR = "operator"
-LOG_LEVELS = ("INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL")
+SECRET = object()
+"""Marks a variable whose value is in no message."""
+Secret = Annotated[str, SECRET]
 
 
 class GroupRole(NamedTuple):
@@ -135,181 +35,282 @@ class GroupRole(NamedTuple):
     is_operator: bool = False
 
 
-class Environment:
-    """Reads `variables` (the process's own by default)."""
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    return value
 
-    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
-        self.variables = os.environ if variables is None else variables
 
-    def text(self, name: str, default: str = "") -> str:
-        path = self.variables.get(f"{name}_FILE", "").strip() if name in SECRETS else ""
-        if not path:
-            return self.variables.get(name, default).strip()
-        if self.variables.get(name, "").strip():
-            raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; unset one of them.")
-        # The text of a file, as Docker, Kubernetes and systemd hand over secrets.
+def _address(*schemes: str) -> AfterValidator:
+    """Where something is called; several by commas or semicolons."""
+
+    def check(value: str) -> str:
+        for address in filter(None, re.split("[,;]", value)):
+            parts = urlsplit(address.strip())
+            is_redis = parts.scheme in ("redis", "rediss")
+            if (
+                parts.scheme not in schemes
+                or parts.port == 0
+                or re.search(r"\s", address.strip())
+                or not (parts.hostname or "socket" in parts.scheme or parts.scheme == "unix")
+                or (is_redis and not re.fullmatch(r"/?\d*", parts.path))
+            ):
+                raise ValueError(
+                    "it is no address that can be called (in a password, write @ as %40, : as "
+                    "%3A, / as %2F, commas as %2C)"
+                )
+        return value
+
+    return AfterValidator(check)
+
+
+def _read_database(url: str) -> str:
+    try:
+        database = dj_database_url.parse(url or "sqlite:///x")
+    except (dj_database_url.UnknownSchemeError, dj_database_url.ParseError):
+        raise ValueError(
+            "it is no address of a database (in a password, write @ as %40, : as %3A)"
+        ) from None
+    if database["ENGINE"] not in DATABASE_OPTIONS:
+        raise ValueError("the planner works with postgres and sqlite alone")
+    if not database["NAME"]:
+        raise ValueError("it names no database")
+    return url
+
+
+def _read_mail(address: str) -> str:
+    plain = parseaddr(address)[1]
+    try:
+        EmailValidator(allowlist=["localhost"])(plain)
+    except ValidationError:
+        raise ValueError("it is no address of mail") from None
+    if address != plain and not address.endswith(f"<{plain}>"):
+        raise ValueError("it is no address of mail")
+    return address
+
+
+def _read_cron(value: str) -> str:
+    if value:
+        from celery.schedules import ParseException, crontab
+
         try:
-            with Path(path).open("rb") as file:
-                content = file.read(MAX_SECRET_BYTES + 1)
-            text = content.decode().strip()
-        except (OSError, ValueError) as error:
-            raise ImproperlyConfigured(f"{name}_FILE={path!r} cannot be read: {error}") from None
-        if len(content) > MAX_SECRET_BYTES:
-            raise ImproperlyConfigured(f"{name}_FILE={path!r} is larger than a secret can be.")
-        if not text:
-            raise ImproperlyConfigured(f"{name}_FILE={path!r} is empty; write the secret into it.")
-        return text
-
-    def database(self, name: str, default: str) -> dj_database_url.DBConfig:
-        """Django's settings of the database at an address, whose password no refusal shows."""
-        url = self.text(name) or default
-        try:
-            database = dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
-            kind = url.partition(":")[0]
-            if database["ENGINE"] not in DATABASE_OPTIONS:
-                what = f"{kind!r} is no kind of database that the planner works with"
-            elif not database["NAME"]:
-                what = "it names no database"
-            else:
-                options = database.get("OPTIONS", {})
-                return {**database, "OPTIONS": DATABASE_OPTIONS[database["ENGINE"]] | options}
-        except dj_database_url.UnknownSchemeError as error:
-            what = f"{error.scheme!r} is no kind of database"
-        except dj_database_url.ParseError:
-            what = "it cannot be read as an address (in a password, write @ as %40, : as %3A)"
-        raise ImproperlyConfigured(
-            f"{name}: {what}; write postgres://user:password@host:5432/name, or "
-            "sqlite:////folder/file.sqlite3."
-        )
-
-    def flag(self, name: str, default: bool = False) -> bool:
-        if name not in self.variables:
-            return default
-        value = self.text(name).lower()
-        if value in _TRUE:
-            return True
-        if value in _FALSE:
-            return False
-        raise ImproperlyConfigured(f"{name}={value!r} is not a yes or no; use 1 or 0.")
-
-    def number(self, name: str, default: int, least: int = 0, most: int = MOST_NUMBER) -> int:
-        value = self.text(name) or str(default)
-        try:
-            number = int(value)
-        except ValueError:
-            raise ImproperlyConfigured(
-                f"{name}={value!r} is not a whole number; write one from {least:,} to {most:,} in "
-                f"digits alone, or unset it for {default:,}."
+            crontab.from_string(value)
+        except (ParseException, ValueError):
+            raise ValueError(
+                "it is no schedule of minute, hour, day of the month, month and day of the week"
             ) from None
-        if least <= number <= most:
-            return number
-        advice = f"write one, or unset it for {default:,}" if least <= default <= most else "set it"
+    return value
+
+
+def _read_network(text: str) -> str:
+    ipaddress.ip_network(text)
+    return text
+
+
+def _read_group_role(text: object) -> object:
+    if not isinstance(text, str):
+        return text
+    group, _, gives = (part.strip() for part in text.partition("="))
+    team, _, role = (part.strip() for part in gives.partition(":"))
+    if group and gives == "operator":
+        return GroupRole(group, is_operator=True)
+    if not group or not team or role not in ROLES:
+        raise ValueError(f"it gives no role in a team; roles are {', '.join(ROLES)}")
+    return GroupRole(group, team, role)
+
+
+Host = Annotated[
+    str, StringConstraints(pattern=r"^(\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\])$")
+]
+Mail = Annotated[str, AfterValidator(_read_mail)]
+Network = Annotated[str, AfterValidator(_read_network)]
+Group = Annotated[GroupRole, BeforeValidator(_read_group_role)]
+Cron = Annotated[str, AfterValidator(_read_cron)]
+Web = Annotated[str, _address("http", "https")]
+Cache = Annotated[Secret, _address("redis", "rediss", "unix")]
+Broker = Annotated[
+    Secret, _address("redis", "rediss", "redis+socket", "sentinel", "amqp", "amqps", "memory")
+]
+Database = Annotated[Secret, AfterValidator(_read_database)]
+MailServer = Annotated[Secret, _address("smtp", "smtp+tls", "smtps")]
+LIST = (NoDecode, BeforeValidator(_split))
+
+
+def _variable(default: Any, meaning: str, example: str = "", **bounds: Any) -> Any:
+    return Field(default, description=meaning, examples=[example], **bounds)
+
+
+class Environment(BaseSettings):
+    """Each variable with its type, default, meaning and an example."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+
+    DEBUG: bool = _variable(
+        True, "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required", "0"
+    )
+    SECRETS_DIR: str = _variable(
+        "",
+        "folder in which each file holds the secret of its name, such as `secret_key`; a variable "
+        "of that name goes before the file",
+        "/run/secrets",
+    )
+    SECRET_KEY: Secret = _variable(
+        "", "long random text that signs sessions and links", "64 random characters"
+    )
+    SECRET_KEY_FALLBACKS: Annotated[list[str], SECRET, *LIST] = _variable(
+        [], "former values of `SECRET_KEY` whose sessions and links still hold", "former-key"
+    )
+    ALLOWED_HOSTS: Annotated[list[Host], *LIST] = _variable(
+        [], "names under which the server may be called", "planner.example.com"
+    )
+    NUM_PROXIES: int = _variable(
+        0, "proxies in front whose `X-Forwarded-For` is believed", "1", ge=0, le=100
+    )
+    SECURE_HSTS_PRELOAD: bool = _variable(
+        False, "1 asks browsers to know beforehand that this host and those below it use https", "1"
+    )
+    DATABASE_URL: Database = _variable(
+        "",
+        "the database; unset: SQLite in `db.sqlite3`",
+        "postgres://user:password@host:5432/name",
+    )
+    CACHE_URL: Cache = _variable(
+        "",
+        "Redis that all processes share, for limits by the minute and for sign-in; unset: each "
+        "process counts by itself",
+        "redis://127.0.0.1:6379/1",
+    )
+    CELERY_BROKER_URL: Broker = _variable(
+        "", "broker for long work; unset: a thread of the server does it", "redis://127.0.0.1/0"
+    )
+    JOBS_BACKEND: Literal["celery", "thread", "inline"] | None = _variable(
+        None, "who does long work; unset: `celery` where there is a broker, else `thread`", "thread"
+    )
+    UPLOAD_DIR: str = _variable(
+        "",
+        "folder where large files of actuals wait to be read, shared by all machines; unset: "
+        "`.uploads`",
+        "/var/lib/planner/uploads",
+    )
+    LOGIN_REQUIRED: bool = _variable(
+        False, "1 closes market, estimate and comparison to anonymous visitors", "1"
+    )
+    SIGNUP_OPEN: bool | None = _variable(
+        None,
+        "1 lets anybody open an account; invited people always can; unset: where `DEBUG=1`",
+        "0",
+    )
+    OIDC_SERVER_URL: Web = _variable(
+        "", "issuer for sign-in with OpenID Connect; unset: there is none", "https://id.example.com"
+    )
+    OIDC_CLIENT_ID: str = _variable("", "client id at the issuer", "planner")
+    OIDC_CLIENT_SECRET: Secret = _variable("", "client secret at the issuer", "a secret")
+    OIDC_GROUPS: Annotated[list[Group], *LIST] = _variable(
+        [],
+        "what a group of the company's sign-in (claim `groups`) gives: a role in a team, or to be "
+        "an operator; teams that are named take their members from it",
+        "ml=vision-lab:editor,it-ops=operator",
+    )
+    SSO_ONLY: bool = _variable(False, "1 lets nobody sign in but by OpenID Connect", "1")
+    EMAIL_URL: MailServer = _variable(
+        "",
+        "mail server: `smtp+tls` for STARTTLS (port 587), `smtps` for TLS (465), `smtp` for none "
+        "(25); unset: no mail is sent, and the log says which, without links",
+        "smtp+tls://user:password@smtp.example.com",
+    )
+    DEFAULT_FROM_EMAIL: Mail = _variable(
+        "planner@localhost", "sender of all mail", "planner@example.com"
+    )
+    PRICE_REFRESH_SCHEDULE: Cron = _variable(
+        "",
+        "when prices are refreshed: minute, hour, day of the month, month and day of the week in "
+        "UTC; unset: never by itself",
+        "15 3 * * *",
+    )
+    PRICE_NOTICE_EMAILS: Annotated[list[Mail], *LIST] = _variable(
+        [], "who is told of prices that fail or are quarantined", "operator@example.com"
+    )
+    WEBHOOK_ALLOWED_NETWORKS: Annotated[list[Network], *LIST] = _variable(
+        [], "networks that webhooks may reach although not public", "10.0.0.0/8"
+    )
+    LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = _variable(
+        "INFO", "least severe message that is logged", "WARNING"
+    )
+    LOG_FORMAT: Literal["plain", "json"] = _variable(
+        "plain", "`json`: one object a line, and a line for each request", "json"
+    )
+    METRICS_TOKEN: Secret = _variable(
+        "", "bearer token of `/metrics`; unset: there is no such address", "a secret"
+    )
+    METRICS_PORT: int = _variable(
+        0, "port on which a worker serves what it counted; 0: none", "9101", ge=0, le=65_535
+    )
+    PROMETHEUS_MULTIPROC_DIR: str = _variable(
+        "",
+        "empty folder in which the processes of one service keep what they count, so that each "
+        "tells of all",
+        "/run/planner-web/measures",
+    )
+    SENTRY_DSN: Annotated[Secret, _address("http", "https")] = _variable(
+        "",
+        "project of Sentry that errors are sent to (extra `telemetry`)",
+        "https://key@o1.ingest.sentry.io/2",
+    )
+
+    @model_validator(mode="after")
+    def _go_together(self) -> Self:
+        for setting, needed, why in (
+            ("DEBUG=0" * (not self.DEBUG), "SECRET_KEY", "anybody could forge a session"),
+            (
+                "OIDC_SERVER_URL" * bool(self.OIDC_SERVER_URL),
+                "OIDC_CLIENT_ID",
+                "nobody could sign in",
+            ),
+            ("SSO_ONLY=1" * self.SSO_ONLY, "OIDC_SERVER_URL", "nobody could sign in"),
+            (
+                "JOBS_BACKEND=celery" * (self.JOBS_BACKEND == "celery"),
+                "CELERY_BROKER_URL",
+                "no job would run",
+            ),
+        ):
+            if setting and not getattr(self, needed):
+                raise ValueError(f"{setting} needs {needed}: without it {why}; set {needed}")
+        return self
+
+
+def is_secret(name: str) -> bool:
+    return SECRET in Environment.model_fields[name].metadata
+
+
+def read_environment() -> Environment:
+    """The variables of this process, and the files of `SECRETS_DIR`."""
+    folder = os.environ.get("SECRETS_DIR", "").strip() or None
+    try:
+        for file in Path(folder).iterdir() if folder else ():
+            if file.name.upper() in Environment.model_fields and not file.read_text().strip():
+                raise OSError(f"{file.name} is empty")
+        return Environment(_secrets_dir=folder)
+    except Refusal as refusal:
+        sentences = [_describe(error) for error in refusal.errors()]
+        raise ImproperlyConfigured(" ".join(sentences)) from None
+    except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(
-            f"{name}={number} is not from {least:,} to {most:,}; {advice} "
-            f"({VARIABLES.get(name, name)})."
-        )
+            f"SECRETS_DIR={folder!r} cannot be read: {error}. Name a folder whose files this "
+            "account may read."
+        ) from None
 
-    def needs(self, name: str, setting: str, otherwise: str) -> None:
-        """Refuses a setting that is of no use without this one."""
-        if not self.text(name):
-            raise ImproperlyConfigured(f"{setting} needs {name}: {otherwise}; set {name}.")
 
-    def address(self, name: str) -> str:
-        """Where something is called, several by commas or semicolons; a refusal shows none."""
-        value = self.text(name)
-        schemes, example = ADDRESSES[name]
-        if not all(_is_address(one.strip(), schemes) for one in re.split("[,;]", value) if value):
-            raise ImproperlyConfigured(
-                f"{name} is no address that can be called; write it like {example} (in a password, "
-                "write @ as %40, : as %3A, / as %2F, commas as %2C)."
-            )
-        return value
-
-    def hosts(self, name: str, default: str = "") -> list[str]:
-        """Names of servers."""
-        return self._checked(name, self.words(name, default), _is_host, "planner.example.com")
-
-    def host(self, name: str) -> str:
-        """The name of a server, "" for none."""
-        return "".join(self._checked(name, self.words(name), _is_host, "smtp.example.com"))
-
-    def origins(self, name: str) -> list[str]:
-        """Kind and name of servers."""
-        return self._checked(name, self.words(name), _is_origin, "https://planner.example.com")
-
-    def mails(self, name: str) -> list[str]:
-        """Addresses of mail."""
-        return self._checked(name, self.words(name), _is_mail, "operator@example.com")
-
-    def mail(self, name: str, default: str) -> str:
-        """One address of mail."""
-        texts = [self.text(name) or default]
-        return self._checked(name, texts, _is_mail, "operator@example.com")[0]
-
-    def _checked(
-        self, name: str, values: list[str], is_usable: Callable[[str], bool], example: str
-    ) -> list[str]:
-        for value in values:
-            if not is_usable(value):
-                raise ImproperlyConfigured(f"{name}: {value!r} is of another form than {example}.")
-        return values
-
-    def cron(self, name: str, default: str = "") -> str:
-        """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""
-        value = self.text(name, default)
-        if value:
-            from celery.schedules import ParseException, crontab
-
-            try:
-                crontab.from_string(value)
-            except (ParseException, ValueError):
-                raise ImproperlyConfigured(
-                    f"{name}={value!r} is not a schedule; write minute, hour, day of the month, "
-                    "month and day of the week, such as 15 3 * * * for 03:15 UTC every day."
-                ) from None
-        return value
-
-    def group_roles(self, name: str) -> list[GroupRole]:
-        """`group=team:role` or `group=operator`, separated by commas."""
-        return [self._group_role(name, text) for text in self.words(name)]
-
-    def _group_role(self, name: str, text: str) -> GroupRole:
-        group, _, gives = (part.strip() for part in text.partition("="))
-        team, _, role = (part.strip() for part in gives.partition(":"))
-        if group and gives == OPERATOR:
-            return GroupRole(group, is_operator=True)
-        if not group or not team or role not in ROLES:
-            raise ImproperlyConfigured(
-                f"{name}: {text!r} gives no role; write group=team:role with the team's slug and "
-                f"one of {', '.join(ROLES)}, or group={OPERATOR}."
-            )
-        return GroupRole(group, team, role)
-
-    def choice(self, name: str, allowed: tuple[str, ...]) -> str:
-        """One of these, the first by default."""
-        value = self.text(name) or allowed[0]
-        if value not in allowed:
-            raise ImproperlyConfigured(
-                f"{name}={value!r} is none of {', '.join(allowed)}; write one of them, or unset it "
-                f"for {allowed[0]}."
-            )
-        return value
-
-    def networks(self, name: str) -> list[str]:
-        """Networks in the form of CIDR, separated by commas."""
-        for text in self.words(name):
-            try:
-                ipaddress.ip_network(text)
-            except ValueError:
-                raise ImproperlyConfigured(
-                    f"{name}: {text!r} is no network; write it like 10.0.0.0/8, with no digit "
-                    "behind its length."
-                ) from None
-        return self.words(name)
-
-    def words(self, name: str, default: str = "") -> list[str]:
-        """A list separated by commas."""
-        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+def _describe(error: Any) -> str:
+    """The variable, its value unless it is a secret, and what to write."""
+    what = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "string_pattern_mismatch":
+        what = "it has another form"
+    if not error["loc"]:
+        return f"{what}."
+    name = str(error["loc"][0])
+    example = (Environment.model_fields[name].examples or [""])[0]
+    value = "" if is_secret(name) else f"={str(error['input'])[:200]!r}"
+    return f"{name}{value}: {what[0].lower()}{what[1:]}. Write it like {example}."
 
 
 DATABASE_OPTIONS: dict[str, dict[str, object]] = {
@@ -323,49 +324,26 @@ DATABASE_OPTIONS: dict[str, dict[str, object]] = {
 """The databases that the planner works with, and how it is connected to them (s)."""
 
 
-_WEB = ("http", "https")
-ADDRESSES: dict[str, tuple[tuple[str, ...], str]] = {
-    "CACHE_URL": (("redis", "rediss", "unix"), "redis://127.0.0.1:6379/1"),
-    "CELERY_BROKER_URL": ((), "redis://127.0.0.1:6379/0"),
-    "OIDC_SERVER_URL": (_WEB, "https://login.example.com"),
-    "SENTRY_DSN": (_WEB, "https://key@o1.ingest.sentry.io/2"),
-    "UPLOAD_S3_ENDPOINT": (_WEB, "https://minio.example.com:9000"),
-}
-"""The settings that are addresses: how they begin, none for any broker; and one to go by."""
-_HOST_NAME = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9A-Fa-f:.]+\]")
+def connect_database(url: str) -> dj_database_url.DBConfig:
+    """Django's settings of the database at an address."""
+    database = dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)
+    options = DATABASE_OPTIONS[database["ENGINE"]] | database.get("OPTIONS", {})
+    return {**database, "OPTIONS": options}
 
 
-def _is_address(address: str, schemes: tuple[str, ...]) -> bool:
-    from kombu.transport import TRANSPORT_ALIASES
+def connect_mail_server(url: str) -> dict[str, Any]:
+    """Django's settings of the mail server at an address.
 
-    try:
-        parts = urlsplit(address)
-        is_open = parts.port != 0
-    except ValueError:
-        return False
-    kind, _, way = parts.scheme.partition("+")
-    is_known = parts.scheme in schemes if schemes else kind in TRANSPORT_ALIASES
-    if not (is_known and is_open and "://" in address) or any(sign.isspace() for sign in address):
-        return False
-    is_redis = kind in ("redis", "rediss") and not way
-    if is_redis and not re.fullmatch(r"/?\d*", parts.path):
-        return False
-    return bool(parts.hostname) or not (is_redis or kind in _WEB)
-
-
-def _is_host(host: str) -> bool:
-    return _HOST_NAME.fullmatch(host) is not None
-
-
-def _is_origin(origin: str) -> bool:
-    kind, _, place = origin.partition("://")
-    return kind in _WEB and re.fullmatch(r"[\w.\[\]-]+(:\d{1,5})?", place) is not None
-
-
-def _is_mail(address: str) -> bool:
-    plain = parseaddr(address)[1]
-    try:
-        EmailValidator(allowlist=["localhost"])(plain)
-    except ValidationError:
-        return False
-    return address == plain or address.endswith(f"<{plain}>")
+    >>> connect_mail_server("smtp+tls://ada:p%40ss@smtp.example.com")["EMAIL_PORT"]
+    587
+    """
+    parts = urlsplit(url)
+    port = {"smtp+tls": 587, "smtps": 465}.get(parts.scheme, 25)
+    return {
+        "EMAIL_HOST": parts.hostname or "",
+        "EMAIL_PORT": parts.port or port,
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+    }

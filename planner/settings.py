@@ -11,22 +11,18 @@ from urllib.parse import urlsplit
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as message_levels
 
-from planner.backends import choose_mail_backend, choose_upload_storage, is_collected
-from planner.environment import LOG_LEVELS, Environment
+from planner.backends import choose_mail_backend, is_collected
+from planner.environment import connect_database, connect_mail_server, read_environment
 from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.logs import configure_logging
-from pricing.common.bounded import MOST_DAYS, MOST_PORT
 
-env = Environment()
+env = read_environment()
 
-DEBUG = env.flag("DEBUG", True)
-if not DEBUG:
-    env.needs("SECRET_KEY", "DEBUG=0", "sessions are signed with a long random text")
-SECRET_KEY = env.text("SECRET_KEY") or "insecure-for-development-only-" + "0" * 30
-SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
-ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
-CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
-LOGIN_REQUIRED = env.flag("LOGIN_REQUIRED")
+DEBUG = env.DEBUG
+SECRET_KEY = env.SECRET_KEY or "insecure-for-development-only-" + "0" * 30
+SECRET_KEY_FALLBACKS = env.SECRET_KEY_FALLBACKS
+ALLOWED_HOSTS = env.ALLOWED_HOSTS
+LOGIN_REQUIRED = env.LOGIN_REQUIRED
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -96,7 +92,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": env.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+    "default": connect_database(env.DATABASE_URL or f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -111,7 +107,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
-SIGNUP_OPEN = env.flag("SIGNUP_OPEN", DEBUG)
+SIGNUP_OPEN = DEBUG if env.SIGNUP_OPEN is None else env.SIGNUP_OPEN
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
@@ -124,34 +120,27 @@ ACCOUNT_ADAPTER = "planner.web.common.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "planner.web.common.adapters.CompanyAdapter"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
 OIDC_ORIGINS = [
-    f"{url.scheme}://{url.netloc}"
-    for url in [urlsplit(env.address("OIDC_SERVER_URL"))]
-    if url.netloc
+    f"{url.scheme}://{url.netloc}" for url in [urlsplit(env.OIDC_SERVER_URL)] if url.netloc
 ]
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "APPS": [
             {
                 "provider_id": "company",
-                "name": env.text("OIDC_NAME", "Company account"),
-                "client_id": env.text("OIDC_CLIENT_ID"),
-                "secret": env.text("OIDC_CLIENT_SECRET"),
-                "settings": {"server_url": env.address("OIDC_SERVER_URL")},
+                "name": "Company account",
+                "client_id": env.OIDC_CLIENT_ID,
+                "secret": env.OIDC_CLIENT_SECRET,
+                "settings": {"server_url": env.OIDC_SERVER_URL},
             }
         ]
-        if env.address("OIDC_SERVER_URL")
+        if env.OIDC_SERVER_URL
         else []
     }
 }
 
-OIDC_GROUPS = env.group_roles("OIDC_GROUPS")
-OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
-SOCIALACCOUNT_ONLY = env.flag("SSO_ONLY")
+OIDC_GROUPS = env.OIDC_GROUPS
+SOCIALACCOUNT_ONLY = env.SSO_ONLY
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
-if OIDC_ORIGINS:
-    env.needs("OIDC_CLIENT_ID", "OIDC_SERVER_URL", "nobody could sign in")
-if SOCIALACCOUNT_ONLY:
-    env.needs("OIDC_SERVER_URL", "SSO_ONLY=1", "nobody could sign in")
 if not SOCIALACCOUNT_ONLY:  # The company's sign-in asks for the second factor itself.
     INSTALLED_APPS.append("allauth.mfa")
 
@@ -189,10 +178,8 @@ STATIC_IS_COLLECTED = not DEBUG and is_collected(
 )
 WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
-UPLOAD_BUCKET = env.text("UPLOAD_BUCKET")
-UPLOAD_S3_ENDPOINT = env.address("UPLOAD_S3_ENDPOINT")
 STORAGES = {
-    "default": choose_upload_storage(UPLOAD_BUCKET, UPLOAD_S3_ENDPOINT),
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -200,27 +187,23 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
-MEDIA_ROOT = env.text("UPLOAD_DIR") or DATA_DIR / ".uploads"
+MEDIA_ROOT = env.UPLOAD_DIR or DATA_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
-EMAIL_HOST = env.host("EMAIL_HOST")
-EMAIL_PORT = env.number("EMAIL_PORT", 587, least=1, most=MOST_PORT)
-EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
-EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
-EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", EMAIL_PORT == 587)
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.mail("DEFAULT_FROM_EMAIL", "planner@localhost")
-EMAIL_BACKEND = choose_mail_backend(EMAIL_HOST, DEBUG)
+EMAIL_BACKEND = choose_mail_backend(env.EMAIL_URL, DEBUG)
+globals().update(connect_mail_server(env.EMAIL_URL))
+DEFAULT_FROM_EMAIL = env.DEFAULT_FROM_EMAIL
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
 if not DEBUG:
-    SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", True)
+    SECURE_SSL_REDIRECT = True
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    SECURE_HSTS_SECONDS = env.number("SECURE_HSTS_SECONDS", 31_536_000)
-    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    SECURE_HSTS_PRELOAD = True
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_HSTS_PRELOAD = SECURE_HSTS_INCLUDE_SUBDOMAINS = env.SECURE_HSTS_PRELOAD
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # An operator's choice.
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 _FROM_HERE = ("default-src", "script-src", "style-src", "font-src", "connect-src", "base-uri")
@@ -234,7 +217,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-NUM_PROXIES = env.number("NUM_PROXIES", 0, most=100)
+NUM_PROXIES = env.NUM_PROXIES
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "planner.api.schema.PlannerSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -250,22 +233,22 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "planner.api.responses.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
 }
-API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000, least=1)
-API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000, least=1)
-API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
-API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
-WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000, least=1)
-WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 12_000_000, least=1)
-WORK_JOB = env.number("WORK_JOB", 100_000_000, least=1)
-TEAMS_PER_PERSON = env.number("TEAMS_PER_PERSON", 20)
-MEMBERS_PER_TEAM = env.number("MEMBERS_PER_TEAM", 1000)
-PROJECTS_PER_TEAM = env.number("PROJECTS_PER_TEAM", 2000)
-UPLOADS_PER_PROJECT = env.number("UPLOADS_PER_PROJECT", 1000)
-JOBS_PER_VISITOR = env.number("JOBS_PER_VISITOR", 2)
-JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 10)
-JOBS_PER_TEAM = env.number("JOBS_PER_TEAM", 30)
-JOBS_PER_SERVER = env.number("JOBS_PER_SERVER", 300)
-WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS")
+API_MAX_BODY_BYTES = 1_000_000
+API_MAX_UPLOAD_BYTES = 64_000_000
+API_REQUESTS_PER_MINUTE = 600
+API_ANONYMOUS_REQUESTS_PER_MINUTE = 300
+WORK_ANONYMOUS = 10_000_000
+WORK_SIGNED_IN = 12_000_000
+WORK_JOB = 100_000_000
+TEAMS_PER_PERSON = 20
+MEMBERS_PER_TEAM = 1000
+PROJECTS_PER_TEAM = 2000
+UPLOADS_PER_PROJECT = 1000
+JOBS_PER_VISITOR = 2
+JOBS_PER_PERSON = 10
+JOBS_PER_TEAM = 30
+JOBS_PER_SERVER = 300
+WEBHOOK_ALLOWED_NETWORKS = env.WEBHOOK_ALLOWED_NETWORKS
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
     "VERSION": "1",
@@ -277,18 +260,13 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["planner.api.schema.describe_fields"],
 }
 
-CELERY_BROKER_URL = env.address("CELERY_BROKER_URL")
-JOBS_BACKEND = env.choice(
-    "JOBS_BACKEND",
-    ("celery", "thread", "inline") if CELERY_BROKER_URL else ("thread", "inline", "celery"),
-)
-if JOBS_BACKEND == "celery":
-    env.needs("CELERY_BROKER_URL", "JOBS_BACKEND=celery", "no job would run")
+CELERY_BROKER_URL = env.CELERY_BROKER_URL
+JOBS_BACKEND = env.JOBS_BACKEND or ("celery" if CELERY_BROKER_URL else "thread")
 JOB_QUEUES = ("comparisons", "prices", "webhooks", "mail", "timer")
 """What waits for others in one of them holds up nothing in another."""
 TIMER_SECONDS = 10.0
 """How often the timer looks for what no process is at."""
-CACHE_URL = env.address("CACHE_URL")
+CACHE_URL = env.CACHE_URL
 CACHES = {
     "default": {
         "BACKEND": "django_redis.cache.RedisCache",
@@ -307,28 +285,24 @@ CACHES = {
     }
 }
 
-PRICE_REFRESH_SCHEDULE = env.cron("PRICE_REFRESH_SCHEDULE")
-PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300, most=86_400)
-PRICE_NOTICE_EMAILS = env.mails("PRICE_NOTICE_EMAILS")
-PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 90, most=MOST_DAYS)
-PRICES_RED_AFTER_DAYS = env.number(
-    "PRICES_RED_AFTER_DAYS", 365, least=PRICES_AMBER_AFTER_DAYS, most=MOST_DAYS
-)
-SPOT_PRICES_AMBER_AFTER_DAYS = env.number("SPOT_PRICES_AMBER_AFTER_DAYS", 7, most=MOST_DAYS)
-SPOT_PRICES_RED_AFTER_DAYS = env.number(
-    "SPOT_PRICES_RED_AFTER_DAYS", 30, least=SPOT_PRICES_AMBER_AFTER_DAYS, most=MOST_DAYS
-)
+PRICE_REFRESH_SCHEDULE = env.PRICE_REFRESH_SCHEDULE
+PRICE_REFRESH_JITTER_SECONDS = 300
+PRICE_NOTICE_EMAILS = env.PRICE_NOTICE_EMAILS
+PRICES_AMBER_AFTER_DAYS = 90
+PRICES_RED_AFTER_DAYS = 365
+SPOT_PRICES_AMBER_AFTER_DAYS = 7
+SPOT_PRICES_RED_AFTER_DAYS = 30
 
-HOUSEKEEPING_SCHEDULE = env.cron("HOUSEKEEPING_SCHEDULE", "40 2 * * *")
-RETAIN_JOBS_DAYS = env.number("RETAIN_JOBS_DAYS", 30, most=MOST_DAYS)
-RETAIN_DELIVERIES_DAYS = env.number("RETAIN_DELIVERIES_DAYS", 90, most=MOST_DAYS)
-RETAIN_INVITATIONS_DAYS = env.number("RETAIN_INVITATIONS_DAYS", 90, most=MOST_DAYS)
-RETAIN_QUARANTINED_BATCHES_DAYS = env.number("RETAIN_QUARANTINED_BATCHES_DAYS", 90, most=MOST_DAYS)
-RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400, most=MOST_DAYS)
+HOUSEKEEPING_SCHEDULE = "40 2 * * *"
+RETAIN_JOBS_DAYS = 30
+RETAIN_DELIVERIES_DAYS = 90
+RETAIN_INVITATIONS_DAYS = 90
+RETAIN_QUARANTINED_BATCHES_DAYS = 90
+RETAIN_REFRESH_RUNS_DAYS = 400
 
-LOG_FORMAT = env.choice("LOG_FORMAT", ("plain", "json"))
-LOGGING = configure_logging(LOG_FORMAT, env.choice("LOG_LEVEL", LOG_LEVELS))
-METRICS_TOKEN = env.text("METRICS_TOKEN")
-METRICS_PORT = env.number("METRICS_PORT", 0, most=MOST_PORT)
-PROMETHEUS_MULTIPROC_DIR = env.text("PROMETHEUS_MULTIPROC_DIR")
-SENTRY_DSN = env.address("SENTRY_DSN")
+LOG_FORMAT = env.LOG_FORMAT
+LOGGING = configure_logging(LOG_FORMAT, env.LOG_LEVEL)
+METRICS_TOKEN = env.METRICS_TOKEN
+METRICS_PORT = env.METRICS_PORT
+PROMETHEUS_MULTIPROC_DIR = env.PROMETHEUS_MULTIPROC_DIR
+SENTRY_DSN = env.SENTRY_DSN

@@ -19,7 +19,6 @@ FOREIGN_TO_THE_CORE = re.compile("django|drf|celery|boto|azure|google|psycopg|re
 NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
-    "django-storages": "the settings name it where uploads are kept in a bucket",
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
     "psycopg": "Django's PostgreSQL backend imports it",
@@ -85,17 +84,6 @@ def test_every_dependency_is_imported_or_used_by_name(imported: set[str]) -> Non
 def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
     assert {"numpy", "pandas", "highspy", "pydantic"} <= core()
     assert [name for name in core() if FOREIGN_TO_THE_CORE.search(name)] == []
-    assert {
-        "server",
-        "aws",
-        "azure",
-        "gcp",
-        "notebook",
-        "mcp",
-        "parquet",
-        "telemetry",
-        "s3",
-    } == EXTRAS.keys()
 
 
 def test_what_is_installed_here_is_every_extra_of_the_server() -> None:

@@ -83,7 +83,7 @@ def served() -> Iterator[str]:
             "DEBUG": "0",
             "SECRET_KEY": "only-for-this-measurement-" + "x" * 40,
             "ALLOWED_HOSTS": "127.0.0.1",
-            "SECURE_SSL_REDIRECT": "0",
+            "DJANGO_SETTINGS_MODULE": "tests.served_settings",
             "LOG_LEVEL": "WARNING",
         }
         for command in ("migrate", "load_catalog", "collectstatic --noinput"):

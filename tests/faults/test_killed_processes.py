@@ -49,11 +49,7 @@ def test_nothing_is_lost_or_doubled_whatever_is_killed() -> None:
             "DEBUG": "0",
             "SECRET_KEY": "faulty" * 10,
             "ALLOWED_HOSTS": "127.0.0.1",
-            "SECURE_SSL_REDIRECT": "0",
-            "API_REQUESTS_PER_MINUTE": "0",
-            "JOBS_PER_PERSON": "0",
-            "JOBS_PER_TEAM": "0",
-            "JOBS_PER_SERVER": "0",
+            "DJANGO_SETTINGS_MODULE": "tests.served_settings",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
             "LOG_LEVEL": "WARNING",
         }

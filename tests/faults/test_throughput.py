@@ -70,8 +70,7 @@ def test_two_workers_do_nearly_twice_as_much_as_one() -> None:
         environment = os.environ | {
             "DATABASE_URL": address,
             "CELERY_BROKER_URL": f"{url}/0",
-            "JOBS_PER_PERSON": "0",
-            "JOBS_PER_TEAM": "0",
+            "DJANGO_SETTINGS_MODULE": "tests.served_settings",
         }
         one, two = (jobs_per_second(environment, workers) for workers in (1, 2))
     print(f"one worker {one:.2f} jobs/s, two {two:.2f} jobs/s: {two / one:.2f} times as many")

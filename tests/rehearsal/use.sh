@@ -61,9 +61,10 @@ grep -c 'beat: Starting' /var/log/planner-beat.log
 echo "== Backed up, restored into another database"
 $manage backup /var/lib/planner/backups --retain-days 30
 runuser -u postgres -- createdb -O planner planner_restored
-sed 's#/planner$#/planner_restored#' /etc/planner/secrets/database_url >/etc/planner/secrets/restored_url
-chgrp planner /etc/planner/secrets/restored_url && chmod 0440 /etc/planner/secrets/restored_url
-sed 's#database_url#restored_url#' /etc/planner/planner.env >/etc/planner/restored.env
+cp -a /etc/planner/secrets /etc/planner/restored
+sed -i 's#/planner$#/planner_restored#' /etc/planner/restored/database_url
+chgrp planner /etc/planner/restored/* && chmod 0440 /etc/planner/restored/*
+sed 's#/etc/planner/secrets#/etc/planner/restored#' /etc/planner/planner.env >/etc/planner/restored.env
 chgrp planner /etc/planner/restored.env
 export PLANNER_ENV=/etc/planner/restored.env
 $manage restore "$(ls /var/lib/planner/backups/*.dump)"

@@ -12,7 +12,7 @@ from pricing.management.database_command import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Removes old jobs, deliveries, sessions and the like, as the RETAIN_ settings say."
+    help = "Removes old jobs, deliveries, sessions and the like."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

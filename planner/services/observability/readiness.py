@@ -65,8 +65,7 @@ def check_readiness() -> Readiness:
     if checks["database"].state == OK:
         checks["migrations"] = _run("migrations", _check_migrations, required=True)
         checks["prices"] = _run("prices", _check_prices)
-        if not settings.UPLOAD_BUCKET:
-            checks["uploads"] = _run("uploads", _check_uploads)
+        checks["uploads"] = _run("uploads", _check_uploads)
     if settings.CELERY_BROKER_URL:
         checks["broker"] = _run("broker", _check_broker)
     if settings.CACHE_URL:

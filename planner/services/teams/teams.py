@@ -254,7 +254,7 @@ def read_groups(claims: Mapping[str, Any]) -> list[str]:
     (['ml'], ['ml'])
     """
     for part in (claims.get("userinfo"), claims.get("id_token"), claims):
-        value = part.get(settings.OIDC_GROUPS_CLAIM) if isinstance(part, Mapping) else None
+        value = part.get("groups") if isinstance(part, Mapping) else None
         if isinstance(value, str):
             return [value]
         if isinstance(value, list):

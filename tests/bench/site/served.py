@@ -42,8 +42,7 @@ def unlimited(folder: str) -> dict[str, str]:
         "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3",
         "DEBUG": "1",
         "LOG_LEVEL": "ERROR",
-        "API_REQUESTS_PER_MINUTE": "0",
-        "API_ANONYMOUS_REQUESTS_PER_MINUTE": "0",
+        "DJANGO_SETTINGS_MODULE": "tests.served_settings",
     }
 
 

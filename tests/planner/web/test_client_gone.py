@@ -37,8 +37,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, kept_database: Path) -> Ite
     folder = tmp_path_factory.mktemp("site")
     environment = os.environ | {
         "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
-        "DJANGO_SETTINGS_MODULE": "planner.settings",
-        "WORK_ANONYMOUS": "1000000000",
+        "DJANGO_SETTINGS_MODULE": "tests.served_settings",
+        "TEST_WORK_ANONYMOUS": "1000000000",
         "LOG_LEVEL": "ERROR",
     }
     if kept_database.exists():

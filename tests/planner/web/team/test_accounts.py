@@ -63,7 +63,7 @@ def test_without_a_mail_server_no_log_holds_the_key_to_a_password(client, db, se
     assert 'name="email"' not in page
     client.post("/accounts/password/reset/", {"email": "some@one.test"})
     (line,) = [one.getMessage() for one in caplog.records if one.name == "planner.backends"]
-    assert "as EMAIL_HOST is not set: mail to some@one.test" in line
+    assert "as EMAIL_URL is not set: mail to some@one.test" in line
     (link,) = re.findall(r"https?://\S+", line)
     assert link.endswith("/accounts/password/reset/key/…/")
 
