@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
@@ -19,6 +20,24 @@ from planner.contract.answer.common import (
 from pricing.market.offers import HOURS_PER_MONTH
 
 PriceModel = Literal["fitted_processes", "given_spread"]
+
+
+class Cause(StrEnum):
+    """Why an outcome costs another sum than the plan as stated, in the order in which a risk
+    allowance is split: each is switched on after those before it, on the same random numbers."""
+
+    HOURS = "hours"
+    """Hours, their growth, and when the work begins."""
+    DELIVERY = "delivery"
+    """Month in which servers arrive."""
+    PRICES = "prices"
+    """Rents, and what later commitments and servers cost."""
+    CAPACITY = "capacity"
+    """Interruptions, and spot that is not there."""
+    QUOTES = "quotes"
+    """What sellers ask for servers."""
+    RESALE = "resale"
+    """What servers fetch in the end."""
 
 
 class CostRange(AnswerModel):

@@ -31,13 +31,13 @@ Processes of one family and provider change lists together; all share the downtu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.risk import PriceModel
+from planner.contract.answer.risk import Cause, PriceModel
 from planner.contract.request.finance import Risk as RiskRequest
 from planner.costing.assumptions.assumptions import Assumptions, default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -152,6 +152,12 @@ class PriceDrivers:
     of_source: Mapping[str, int]
     """source key → index of its process."""
 
+    @property
+    def is_rent(self) -> NDArray[np.bool_]:
+        """[P] whether a process is that of something rented."""
+        kinds = (process.kind is not PriceKind.HARDWARE for process in self.processes)
+        return np.fromiter(kinds, bool, len(self.processes))
+
 
 def find_drivers(inputs: ModelInputs, keys: Collection[str] | None = None) -> PriceDrivers:
     """The processes of sources, equal ones once, in the order of keys; by default of all."""
@@ -210,6 +216,8 @@ class Outcomes:
     """[N, T] factor on the hours asked, as demand grows."""
     prices: Floats
     """[P, N, T + 1] factor on each price, in each month and at the horizon's end."""
+    is_rent: NDArray[np.bool_]
+    """[P] whether it is the price of something rented; else of hardware, which is resold."""
     interruptions: Floats
     """[N] factor on the rate at which spot machines are taken back."""
     waiting: Floats
@@ -235,7 +243,8 @@ class Outcomes:
 
     def select(self, rows: NDArray[np.intp]) -> Outcomes:
         """The samples of these rows, which ascend."""
-        return Outcomes(
+        return replace(
+            self,
             slip=self.slip[rows],
             growth=self.growth[rows],
             prices=self.prices[:, rows],
@@ -247,12 +256,55 @@ class Outcomes:
             delivery=None if self.delivery is None else self.delivery[rows],
         )
 
+    def with_causes(self, causes: Set[Cause]) -> Outcomes:
+        """The same samples, row by row, in which these causes alone vary and all else is as
+        stated; without any, a plan costs in each sample what it costs as stated.
+
+        What a cause adds to the expected cost, each switched on after those before it:
+
+            costs = [
+                simulation.with_causes(frozenset(list(Cause)[:n])).cost(plans).mean(axis=-1)
+                for n in range(len(Cause) + 1)
+            ]
+            allowance = {cause: costs[n + 1] - costs[n] for n, cause in enumerate(Cause)}
+
+        >>> two = planned_outcomes(PriceDrivers((), {}), 3)
+        >>> two = replace(two, growth=np.full((1, 3), 1.5), lost=np.full(1, 1.2))
+        >>> hours = two.with_causes({Cause.HOURS})
+        >>> hours.growth.tolist(), hours.lost.tolist()
+        ([[1.5, 1.5, 1.5]], [1.0])
+        """
+        one = np.ones(len(self.slip))
+        prices = self.prices.copy()
+        if Cause.PRICES not in causes:
+            prices[self.is_rent] = 1.0
+            prices[:, :, :-1] = 1.0
+        if Cause.RESALE not in causes:
+            prices[~self.is_rent, :, -1] = 1.0
+        stated = replace(self, prices=prices)
+        if Cause.HOURS not in causes:
+            growth, slip = np.ones_like(self.growth), np.zeros_like(self.slip)
+            stated = replace(stated, growth=growth, slip=slip, level=None)
+        if Cause.DELIVERY not in causes:
+            stated = replace(stated, delivery=None)
+        if Cause.CAPACITY not in causes:
+            stated = replace(stated, interruptions=one, waiting=one, lost=one)
+        return stated if Cause.QUOTES in causes else replace(stated, server_price=None)
+
 
 def planned_outcomes(drivers: PriceDrivers, months: int) -> Outcomes:
     """One sample in which all goes as the plan says."""
     one = np.ones(1)
     prices = np.ones((len(drivers.processes), 1, months + 1))
-    return Outcomes(np.zeros(1, np.int64), np.ones((1, months)), prices, one, one, one)
+    return Outcomes(
+        slip=np.zeros(1, np.int64),
+        growth=np.ones((1, months)),
+        prices=prices,
+        is_rent=drivers.is_rent,
+        interruptions=one,
+        waiting=one,
+        lost=one,
+    )
 
 
 def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int) -> Outcomes:
@@ -271,6 +323,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         slip=np.sort(slip.astype(np.int64)),  # of independent draws any order is as good
         growth=_growth(parameters, months, demand),
         prices=_prices(parameters, drivers, months, prices),
+        is_rent=drivers.is_rent,
         interruptions=interruptions,
         waiting=np.exp(parameters.waiting_sd * spot.standard_normal(n)),
         lost=spot_factor(parameters, interruptions),

@@ -29,7 +29,7 @@ A sample in which all goes as planned costs what the plan costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.risk import PriceModel
+from planner.contract.answer.risk import Cause, PriceModel
 from planner.costing.analysis.outcomes import (
     Outcomes,
     PriceDrivers,
@@ -206,6 +206,10 @@ class Simulation:
             spot_patience_hours=self.parameters.spot_patience_hours,
             servers=inputs.servers.unsure,
         )
+
+    def with_causes(self, causes: Set[Cause]) -> Simulation:
+        """The same samples in which these causes alone vary."""
+        return replace(self, outcomes=self.outcomes.with_causes(causes))
 
     def cost(
         self,

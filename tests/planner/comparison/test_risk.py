@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.risk import Cause
 from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.simulation import assess_risk, simulation_of
@@ -39,6 +40,28 @@ def test_a_seed_repeats_and_another_differs(comparison: Compared) -> None:
 
     assert once(1) == once(1)
     assert once(1) != once(2)
+
+
+def test_causes_add_up_from_the_plan_as_stated_to_all_of_the_risk() -> None:
+    """Nothing varies: the plan's own cost in every sample. Each cause then changes what it may."""
+    one = compared(hours=GROWING, on_prem={"late_delivery_probability": 0.5})
+    plans = [plan for plan in one.scenarios.values() if plan.feasible]
+    simulation = simulation_of(one.inputs, SPREAD)
+    steps = [
+        simulation.with_causes(frozenset(list(Cause)[:count])).cost(plans)[1]
+        for count in range(len(Cause) + 1)
+    ]
+    for plan, cost in zip(plans, steps[0], strict=True):
+        assert cost == pytest.approx(float(plan.total_cost), abs=0.005 * len(plan.lines))
+    assert (steps[-1] == simulation.cost(plans)[1]).all()
+    moved = {
+        cause: {plan.key for plan, a, b in zip(plans, before, after, strict=True) if (a != b).any()}
+        for cause, before, after in zip(Cause, steps[:-1], steps[1:], strict=True)
+    }
+    assert moved[Cause.HOURS] == moved[Cause.PRICES] == {plan.key for plan in plans}
+    bought = {plan.key for plan in plans if plan.buys}
+    assert bought
+    assert all(moved[cause] == bought for cause in (Cause.DELIVERY, Cause.QUOTES, Cause.RESALE))
 
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compared) -> None:

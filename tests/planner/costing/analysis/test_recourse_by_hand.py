@@ -56,7 +56,7 @@ def outcomes(**changes: Any) -> Outcomes:
     prices = np.array([[[1.0, 2.0, 3.0]], [[1.0, 1.0, 1.0]]])
     plain = {
         "slip": np.array([0]), "growth": np.ones((1, 2)), "prices": prices,
-        "interruptions": one, "waiting": one, "lost": one,
+        "is_rent": np.array([True, True]), "interruptions": one, "waiting": one, "lost": one,
     }  # fmt: skip
     return Outcomes(**(plain | changes))
 

@@ -43,7 +43,8 @@ def one_sample(drivers: PriceDrivers = DRIVERS, slip: int = 0, **changes: Any) -
     prices = np.array(rows, float)[:, None, :][: len(drivers.processes)]
     plain = {
         "slip": np.array([slip]), "growth": np.array([[1.0, 1.5]]), "prices": prices,
-        "interruptions": np.ones(1), "waiting": np.ones(1), "lost": np.array([1.25]),
+        "is_rent": drivers.is_rent, "interruptions": np.ones(1), "waiting": np.ones(1),
+        "lost": np.array([1.25]),
     }  # fmt: skip
     parameters = RiskParameters(1, 1, spot_patience_hours=3.0)
     outcomes = Outcomes(**(plain | changes))
