@@ -18,7 +18,6 @@ from rich.table import Table
 from planner.commands.command import Command, LoadCatalog, Options, Warned
 from planner.commands.tables import make_console
 from planner.contract.amounts import shift_month
-from planner.usage.ledger import REASONS
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.summary import DIMENSIONS, Usage, UseLine
@@ -207,7 +206,7 @@ def _print_rows(console: Console, usage: Usage) -> None:
     table.add_column("rows", justify="right")
     table.add_column("what became of them")
     for reason, count in usage.ledger.reasons.most_common():
-        table.add_row(f"{count:,}", REASONS[reason])
+        table.add_row(f"{count:,}", reason.meaning)
     table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
     console.print(table)
     for warning in usage.warnings():

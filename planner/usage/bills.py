@@ -24,7 +24,7 @@ from planner.usage.ledger import (
     UseSums,
 )
 from planner.usage.projects import ProjectRules
-from planner.usage.tables import Moment, Moments, Table, check_period, quantity, to_point
+from planner.usage.tables import Moment, Moments, Table, column_names, quantity, to_point
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
@@ -36,7 +36,6 @@ _IS_USE = (Reason.ACCELERATOR_USE, Reason.ACCELERATOR_HOST)
 _IS_UNUSED = (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION)
 Row = Sequence[str]
 Cells = Mapping[str, str]
-Names = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -126,16 +125,12 @@ class Line:
 
 
 class Bill(ABC):
-    """A bill of one form, row by row."""
+    """A bill of one form, row by row; `columns.csv` says which columns it has."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     required: ClassVar[tuple[str, ...]]
     """Columns by which the form is told."""
-    columns: ClassVar[Names]
-    """Columns of time and amounts: our name → the names that exports give it."""
-    shared: ClassVar[Names]
-    """Columns that tell the kind of a row."""
     states_unused_in_fees = False
     """Whether the amortised cost of a fee is the unused part of its commitment."""
 
@@ -146,9 +141,10 @@ class Bill(ABC):
         self.notes: list[str] = []
         self.moments = Moments()
         self.number: Callable[[str], str] = to_point if table.decimal_comma else str
+        self.columns = column_names(self.name, "row")
         self.get = {name: columns.getter(*names) for name, names in self.columns.items()}
-        self._start = self.get["start"]
-        places = {name: columns.find(*names) for name, names in self.shared_columns().items()}
+        shared = column_names(self.name, "kind") | self.tag_columns()
+        places = {name: columns.find(*names) for name, names in shared.items()}
         self._shared_names = [name for name, place in places.items() if place is not None]
         self._pick = itemgetter(*(place for place in places.values() if place is not None))
         self._absent = {name: "" for name, place in places.items() if place is None}
@@ -156,8 +152,9 @@ class Bill(ABC):
         self.rows: Iterable[Row] = table.rows
         self._first_row = table.first_row
 
-    def shared_columns(self) -> Names:
-        return self.shared
+    def tag_columns(self) -> dict[str, tuple[str, ...]]:
+        """Columns of the tags that the rules of projects read, where tags have columns."""
+        return {}
 
     def repeats(self, ledger: Ledger) -> Callable[[Row, int], Reason | None]:
         """What tells whether a row was read before, in an earlier file."""
@@ -165,16 +162,12 @@ class Bill(ABC):
         return lambda row, number: Reason.DUPLICATE if is_repeated(row, number) else None
 
     def lines(
-        self, repeats: Callable[[Row, int], Reason | None] | None = None
+        self, repeats: Callable[[Row, int], Reason | None]
     ) -> Iterator[tuple[int, Line | InvalidInput | Reason]]:
         """Each row by its number: its line, or why there is none."""
         for number, row in enumerate(self.rows, self._first_row):
-            again = repeats(row, number) if repeats else None
-            if again is not None:
-                yield number, again
-                continue
             try:
-                yield number, self._read(row)
+                yield number, repeats(row, number) or self._read(row)
             except InvalidInput as refusal:
                 yield number, refusal
 
@@ -191,7 +184,7 @@ class Bill(ABC):
                 self.classify(cells, kind)
             except InvalidInput as refusal:
                 kind.problem = refusal
-        line = Line(kind, self.start(row))
+        line = Line(kind, self.moments(self.get["start"](row), self.columns["start"][0]))
         self.money(row, line)
         try:
             self.amounts(row, line)
@@ -200,9 +193,6 @@ class Bill(ABC):
         except InvalidInput as refusal:
             line.problem = refusal
         return line
-
-    def start(self, row: Row) -> Moment:
-        return self.moments(self._start(row), self.columns["start"][0])
 
     @abstractmethod
     def charge(self, cells: Cells) -> Kind:
@@ -222,7 +212,9 @@ class Bill(ABC):
         line.quantity = quantity(self.number(get["quantity"](row)), self.columns["quantity"][0])
         if ends := get["end"](row):
             line.end = self.moments(ends, self.columns["end"][0])
-            check_period(line.start, line.end, self.columns["end"][0])
+            if line.end.seconds < line.start.seconds:
+                problem = "is before the start of the row's period"
+                raise InvalidInput(self.columns["end"][0], problem)
         line.machine_hours = line.quantity * kind.hours_per_unit
         if line.quantity < 0 and not kind.takes_back and kind.reason is Reason.ACCELERATOR_USE:
             problem = "is less than 0; less is taken back by a row with ChargeClass Correction"
@@ -245,45 +237,32 @@ def sum_bill(bill: Bill, ledger: Ledger) -> None:
 
 
 def _add_line(line: Line, number: int, ledger: Ledger, states_unused_in_fees: bool) -> None:
-    kind, reason = line.kind, line.kind.reason
+    kind, month = line.kind, line.start.month
     if line.view:
         ledger.set_view(line.view)
-    _charge(line, ledger)
-    if line.problem is not None:
-        ledger.misread(f"row {number}", str(line.problem), is_of_bill=True)
-        return
-    if reason in _IS_USE and kind.accelerators is not None:
-        _use(line, ledger)
-    elif reason in _IS_UNUSED:
-        _add_unused(line, ledger)
-    if kind.commitment and reason is not Reason.NEGATION:
-        _add_commitment(line, ledger, states_unused_in_fees)
-    if kind.is_unknown_machine:
-        problem = f"the accelerators of {kind.machine!r} are not known; its hours are in no sum"
+    invoice_month = line.invoice_month or month
+    charges = kind.charges.get((invoice_month, month))
+    if charges is None:
+        parts = (kind.provider, kind.charge, kind.service, kind.pricing, kind.currency)
+        charges = ledger.charge_sums(ChargeKey(invoice_month, *parts, month))
+        kind.charges[invoice_month, month] = charges
+    ledger.add_charge(charges, line.billed, line.amortised, line.list_cost)
+    charges.quantity += line.quantity
+    charges.credits += line.credits
+    problem = str(line.problem) if line.problem else ""
+    if not problem:
+        if kind.reason in _IS_USE and kind.accelerators is not None:
+            _use(line, ledger)
+        elif kind.reason in _IS_UNUSED:
+            _add_unused(line, ledger)
+        if kind.commitment and kind.reason is not Reason.NEGATION:
+            _add_commitment(line, ledger, states_unused_in_fees)
+        if kind.is_unknown_machine:
+            problem = f"the accelerators of {kind.machine!r} are not known; its hours are in no sum"
+    if problem:
         ledger.misread(f"row {number}", problem, is_of_bill=True)
     else:
-        ledger.account(reason)
-
-
-def _charge(line: Line, ledger: Ledger) -> None:
-    kind, month = line.kind, line.start.month
-    invoice_month = line.invoice_month or month
-    sums = kind.charges.get((invoice_month, month))
-    if sums is None:
-        key = ChargeKey(
-            invoice_month,
-            kind.provider,
-            kind.charge,
-            kind.service,
-            kind.pricing,
-            kind.currency,
-            month,
-        )
-        sums = kind.charges[invoice_month, month] = ledger.charge_sums(key)
-    ledger.add_charge(sums, line.billed, line.amortised, line.list_cost)
-    sums.quantity += line.quantity
-    if line.credits:
-        sums.credits += line.credits
+        ledger.account(kind.reason)
 
 
 def _use(line: Line, ledger: Ledger) -> None:
@@ -291,17 +270,9 @@ def _use(line: Line, ledger: Ledger) -> None:
     sums = kind.uses.get(month)
     if sums is None:
         key = UseKey(
-            month,
-            kind.provider,
-            kind.region,
-            kind.machine,
-            kind.accelerator,
-            kind.option,
-            kind.project,
-            kind.account,
-            "",
-            "",
-            kind.currency,
+            *(month, kind.provider, kind.region, kind.machine, kind.accelerator, kind.option),
+            *(kind.project, kind.account),
+            currency=kind.currency,
         )
         sums = kind.uses[month] = ledger.use_sums(key)
     hours = line.accelerator_hours
@@ -320,23 +291,24 @@ def _use(line: Line, ledger: Ledger) -> None:
 def _add_unused(line: Line, ledger: Ledger) -> None:
     """Hours where accelerators are known, the cost alone of a commitment on no machine that is
     named, and nothing of machines without accelerators."""
-    kind, month = line.kind, line.start.month
-    reason = kind.reason.value
+    kind, hours = line.kind, None
+    machine = kind.machine
     if kind.accelerators:
-        key = (month, kind.machine, reason)
-        ledger.add_unused(key, line.accelerator_hours, line.amortised, kind.currency)
-    elif kind.reason is Reason.UNUSED_COMMITMENT and not (kind.machine and kind.accelerators == 0):
-        what = "savings plans" if kind.option == PurchaseOption.SAVINGS_PLAN else "commitments"
-        key = (month, kind.machine or what, reason)
-        ledger.add_unused(key, None, line.amortised, kind.currency)
+        hours = line.accelerator_hours
+    elif kind.reason is not Reason.UNUSED_COMMITMENT or (machine and kind.accelerators == 0):
+        return
+    elif not machine:
+        is_plan = kind.option == PurchaseOption.SAVINGS_PLAN
+        machine = "savings plans" if is_plan else "commitments"
+    key = (line.start.month, machine, kind.reason.value)
+    ledger.add_unused(key, hours, line.amortised, kind.currency)
 
 
 def _add_commitment(line: Line, ledger: Ledger, states_unused_in_fees: bool) -> None:
     kind = line.kind
     sums = ledger.commitment(kind.commitment, kind.provider, kind.commitment_kind, kind.currency)
-    is_fee, is_unused = (
-        kind.reason is reason for reason in (Reason.COMMITMENT_FEE, Reason.UNUSED_COMMITMENT)
-    )
+    is_fee = kind.reason is Reason.COMMITMENT_FEE
+    is_unused = kind.reason is Reason.UNUSED_COMMITMENT
     if is_fee or line.billed is None:
         sums.billed.add(line.billed)
     if is_unused or (is_fee and states_unused_in_fees):

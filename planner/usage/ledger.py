@@ -18,7 +18,7 @@ from decimal import Decimal
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from operator import itemgetter
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from planner.usage.tables import plain_name
 from pricing.common.pluralize import pluralize
@@ -46,74 +46,61 @@ class UnusableFile(Exception):  # noqa: N818 - it is refused, not broken
 
 
 class Reason(StrEnum):
-    """What became of a row."""
+    """What became of a row, and what that means to a reader."""
 
-    ACCELERATOR_USE = "accelerator_use"
-    ACCELERATOR_HOST = "accelerator_host"
-    OTHER_MACHINE = "other_machine"
-    NOT_A_MACHINE = "not_a_machine"
-    COMMITMENT_FEE = "commitment_fee"
-    UNUSED_COMMITMENT = "unused_commitment"
-    UNUSED_RESERVATION = "unused_reservation"
-    CAPACITY_RESERVATION = "capacity_reservation"
-    NEGATION = "negation"
-    TAX = "tax"
-    CREDIT = "credit"
-    REFUND = "refund"
-    DISCOUNT = "discount"
-    DUPLICATE = "duplicate"
-    RESTATED = "restated"
-    JOB_STEP = "job_step"
-    NEVER_RAN = "never_ran"
-    NO_ACCELERATOR = "no_accelerator"
-    IDLE = "idle"
-    UNKNOWN_SAMPLE = "unknown_sample"
-    NOT_UNDERSTOOD = "not_understood"
+    meaning: str
 
+    def __new__(cls, value: str, meaning: str) -> Self:
+        reason = str.__new__(cls, value)
+        reason._value_, reason.meaning = value, meaning
+        return reason
 
-REASONS = {
-    Reason.ACCELERATOR_USE: "use of accelerators: hours and money count",
-    Reason.ACCELERATOR_HOST: "processor or memory of an accelerator machine: money counts",
-    Reason.OTHER_MACHINE: "a machine without accelerators",
-    Reason.NOT_A_MACHINE: "storage, network or another service",
-    Reason.COMMITMENT_FEE: "price of a commitment: billed, its hours are no use",
-    Reason.UNUSED_COMMITMENT: "unused part of a commitment: amortised, no use",
-    Reason.UNUSED_RESERVATION: "reserved capacity that stood idle: counted apart",
-    Reason.CAPACITY_RESERVATION: "a capacity reservation beside the machine that used it",
-    Reason.NEGATION: "takes back the list price of covered use: money counts, hours do not",
-    Reason.TAX: "tax",
-    Reason.CREDIT: "credit",
-    Reason.REFUND: "refund",
-    Reason.DISCOUNT: "discount of a contract",
-    Reason.DUPLICATE: "the same row again: counted once",
-    Reason.RESTATED: "another version of a row that was read before, which counts",
-    Reason.JOB_STEP: "step of a job whose allocation is counted",
-    Reason.NEVER_RAN: "a job that never ran",
-    Reason.NO_ACCELERATOR: "a job or cluster without accelerators",
-    Reason.IDLE: "idle accelerators: counted apart",
-    Reason.UNKNOWN_SAMPLE: "a sample that states no value: unknown, not 0",
-    Reason.NOT_UNDERSTOOD: "not understood: named below, in no sum of hours",
-}
-"""What each reason means to a reader."""
+    ACCELERATOR_USE = "accelerator_use", "use of accelerators: hours and money count"
+    ACCELERATOR_HOST = (
+        "accelerator_host",
+        "processor or memory of an accelerator machine: money counts",
+    )
+    OTHER_MACHINE = "other_machine", "a machine without accelerators"
+    NOT_A_MACHINE = "not_a_machine", "storage, network or another service"
+    COMMITMENT_FEE = "commitment_fee", "price of a commitment: billed, its hours are no use"
+    UNUSED_COMMITMENT = "unused_commitment", "unused part of a commitment: amortised, no use"
+    UNUSED_RESERVATION = "unused_reservation", "reserved capacity that stood idle: counted apart"
+    CAPACITY_RESERVATION = (
+        "capacity_reservation",
+        "a capacity reservation beside the machine that used it",
+    )
+    NEGATION = "negation", "takes back the list price of covered use: money counts, hours do not"
+    TAX = "tax", "tax"
+    CREDIT = "credit", "credit"
+    REFUND = "refund", "refund"
+    DISCOUNT = "discount", "discount of a contract"
+    DUPLICATE = "duplicate", "the same row again: counted once"
+    RESTATED = "restated", "another version of a row that was read before, which counts"
+    JOB_STEP = "job_step", "step of a job whose allocation is counted"
+    NEVER_RAN = "never_ran", "a job that never ran"
+    NO_ACCELERATOR = "no_accelerator", "a job or cluster without accelerators"
+    IDLE = "idle", "idle accelerators: counted apart"
+    UNKNOWN_SAMPLE = "unknown_sample", "a sample that states no value: unknown, not 0"
+    NOT_UNDERSTOOD = "not_understood", "not understood: named below, in no sum of hours"
 
 
 class UseKey(NamedTuple):
     """What hours are summed by. An empty text is what the file does not say."""
 
     month: str
-    provider: str
-    region: str
+    provider: str = ""
+    region: str = ""
     """Region of a cloud, partition or cluster of a machine room."""
-    machine: str
-    accelerator: str
+    machine: str = ""
+    accelerator: str = ""
     """Slug where the name is known, else as the file writes it; empty where it names none."""
-    option: str
-    project: str
-    account: str
-    user: str
-    state: str
+    option: str = ""
+    project: str = ""
+    account: str = ""
+    user: str = ""
+    state: str = ""
     """How a job ended; empty for a bill."""
-    currency: str
+    currency: str = ""
 
 
 class ChargeKey(NamedTuple):

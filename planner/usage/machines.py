@@ -193,34 +193,25 @@ def oracle_sku(description: str) -> AcceleratorSku | None:
     return AcceleratorSku(name_accelerator(model) if model else "", option, False)
 
 
-_HOURS_PER_UNIT = {
-    "seconds": 1 / 3600,
-    "second": 1 / 3600,
-    "s": 1 / 3600,
-    "minutes": 1 / 60,
-    "minute": 1 / 60,
-    "hours": 1.0,
-    "hour": 1.0,
-    "hrs": 1.0,
-    "h": 1.0,
-    "gpu hours": 1.0,
-    "gpu hour": 1.0,
-    "gpu-hours": 1.0,
-    "gpu per hour": 1.0,
-}
-_BLOCK = re.compile(r"(\d{1,6})\s+(.+)")
+_UNIT = re.compile(
+    r"(?:(?P<block>\d{1,6})\s+)?(?P<gpu>gpu(?:\s+per|-)?\s*)?"
+    r"(?:(?P<second>seconds?|s)|(?P<minute>minutes?)|hours?|hrs|h)"
+)
 
 
 @lru_cache(maxsize=10_000)
-def hours_per_unit(unit: str) -> float | None:
-    """Hours in one unit of a bill; None for a unit that is no time.
+def hours_per_unit(unit: str, accelerators: float | None = 1.0) -> float | None:
+    """Hours of a machine in one unit of a bill, of whose accelerators GPU hours are shares; None
+    for a unit that is no time.
 
     >>> hours_per_unit("seconds") * 7200, hours_per_unit("100 Hours"), hours_per_unit("GB")
     (2.0, 100.0, None)
+    >>> hours_per_unit("GPU Hours", 8.0)
+    0.125
     """
-    plain = unit.strip().lower()
-    block = _BLOCK.fullmatch(plain)
-    if block:
-        hours = _HOURS_PER_UNIT.get(block[2])
-        return None if hours is None else int(block[1]) * hours
-    return _HOURS_PER_UNIT.get(plain)
+    match = _UNIT.fullmatch(unit.strip().lower())
+    if match is None:
+        return None
+    shares = (accelerators or 1.0) if match["gpu"] else 1.0
+    unit_s = 1.0 if match["second"] else 60.0 if match["minute"] else 3600.0
+    return int(match["block"] or 1) * unit_s / 3600 / shares

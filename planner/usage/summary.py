@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from planner.usage.ledger import (
-    REASONS,
     Ledger,
     MoneySum,
     Reason,
@@ -88,8 +87,8 @@ class Usage:
             "files": [vars(file) for file in self.files],
             "complete": self.is_complete,
             "rows": {
-                reason.value: {"rows": ledger.reasons[reason], "meaning": meaning}
-                for reason, meaning in REASONS.items()
+                reason.value: {"rows": ledger.reasons[reason], "meaning": reason.meaning}
+                for reason in Reason
                 if ledger.reasons[reason]
             },
             "row_count": ledger.rows,
@@ -273,7 +272,7 @@ ALLOCATED = "allocated_idle"
 """Reason of hours that jobs held while no kernel ran."""
 MAX_PRICE = 10_000
 _MEANINGS = {
-    **{reason.value: meaning for reason, meaning in REASONS.items()},
+    **{reason.value: reason.meaning for reason in Reason},
     ALLOCATED: "allocated to jobs while no kernel ran",
     Reason.UNUSED_COMMITMENT.value: "unused part of a commitment",
     Reason.UNUSED_RESERVATION.value: "reserved capacity that stood idle",

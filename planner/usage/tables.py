@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from planner.usage.sources import Allowance, Source, check_ratio
@@ -50,17 +51,20 @@ class Columns:
         self.header = list(header)
         self._exact: dict[str, int] = {}
         self._plain: dict[str, int] = {}
-        for index, name in enumerate(self.header):
-            self._exact.setdefault(name.strip(), index)
+        self._twice: set[str] = set()
+        for index, name in enumerate(map(str.strip, self.header)):
+            if self._exact.setdefault(name, index) != index:
+                self._twice.add(name)
             self._plain.setdefault(plain_name(name), index)
 
     def find(self, *names: str) -> int | None:
         """Position of the first of these columns that there is."""
         for name in names:
-            index = self._exact.get(name)
-            if index is None:
-                index = self._plain.get(plain_name(name))
+            index = self._exact.get(name, self._plain.get(plain_name(name)))
             if index is not None:
+                found = self.header[index].strip()
+                if found in self._twice:
+                    raise InvalidInput(f"column {found}", "is in the header twice; keep one")
                 return index
         return None
 
@@ -72,6 +76,18 @@ class Columns:
         """What reads the first of these columns that there is; an empty text where none is."""
         index = self.find(*names)
         return no_cell if index is None else itemgetter(index)
+
+
+@cache
+def column_names(bill: str, tells: str) -> dict[str, tuple[str, ...]]:
+    """Columns of a form of bill that tell of its rows, or of a kind of rows: our name → the names
+    that exports give it."""
+    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as lines:
+        return {
+            row["column"]: tuple(row["names"].split())
+            for row in csv.DictReader(lines)
+            if (row["bill"], row["tells"]) == (bill, tells)
+        }
 
 
 def no_cell(row: Sequence[str]) -> str:
@@ -368,12 +384,6 @@ class Moments:
         return Moment(f"{plain:%Y-%m}", (plain - _EPOCH).total_seconds())
 
 
-def check_period(start: Moment, end: Moment, column: str) -> None:
-    """Refuses a row that ends before it starts."""
-    if end.seconds < start.seconds:
-        raise InvalidInput(column, "is before the start of the row's period")
-
-
 _SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?:[ T].*)?", re.ASCII)
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T].*)?", re.ASCII)
 
@@ -400,6 +410,18 @@ def clip(text: str, length: int = MAX_NAME_LENGTH) -> str:
     """A name without blanks around it, cut to `length`; a cell that says nothing is empty."""
     text = text.strip()
     return "" if text in EMPTY else text[:length]
+
+
+def read_currency(text: str, column: str) -> str:
+    """The code of a currency in capitals; empty for a cell that says nothing.
+
+    >>> read_currency("usd", "BillingCurrency")
+    'USD'
+    """
+    code = clip(text).upper()
+    if code and not re.fullmatch("[A-Z]{3}", code):
+        raise InvalidInput(column, f"{shorten(text, 40)} is no code of a currency, such as USD")
+    return code
 
 
 _TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)

@@ -15,11 +15,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 from planner.usage.bills import ZERO, Bill, Line
 from planner.usage.formats.focus import Focus
+from planner.usage.formats.own_table import read_month
 from planner.usage.ledger import DoubtfulRows, Ledger, Reason, UnusableFile
 from planner.usage.machines import ONE_OF
 from planner.usage.reading import open_bill
 from planner.usage.sources import Allowance, open_source
-from planner.usage.tables import Table, amount, clip, quantity
+from planner.usage.tables import Table, amount, quantity, read_currency
 from pricing.common.bounded import plain_number, shorten, spell_out_round
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 
@@ -218,6 +219,7 @@ def _add_own_rows(table: Table, counts: Counts) -> Iterator[tuple[int, Adder]]:
 
 def _own_name(column: str) -> str:
     tidy = column.strip().lower().replace(" ", "_")
+    tidy = "month" if tidy in ("date", "day") else tidy
     return tidy if tidy in KNOWN_COLUMNS else column
 
 
@@ -241,9 +243,7 @@ def _check_columns(columns: list[str]) -> str:
 def _add_own_row(
     record: dict[str, str], hours_in: str, decimal_comma: bool, counts: Counts, sums: Sums
 ) -> None:
-    month = record["month"].strip()
-    if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", month, re.ASCII):
-        raise InvalidInput("month", f"{month[:40]!r} is not a month like 2027-01")
+    month = read_month(record["month"])
     parts = {name: record.get(name, "").strip() for name in LENGTHS}
     for name, text in parts.items():
         if len(text) > LENGTHS[name]:
@@ -263,7 +263,9 @@ def _add_own_row(
     if cost is None:
         problem = f"{shorten(record['cost'], 40)} is not an amount between -1e13 and 1e13"
         raise InvalidInput("cost", f"{problem}; write it like 1234.56")
-    sums.add(Group(month, **parts), hours, cost, clip(record.get("currency", ""), 10))
+    sums.add(
+        Group(month, **parts), hours, cost, read_currency(record.get("currency", ""), "currency")
+    )
 
 
 def _plain(text: str, column: str, decimal_comma: bool) -> str:

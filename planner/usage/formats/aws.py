@@ -6,42 +6,20 @@ follows its `LineItemType`; hours are those of machines in use alone.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
-from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Names, Row
+from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
 from planner.usage.ledger import Ledger, Reason
 from planner.usage.machines import find_machine
 from planner.usage.projects import ProjectRules, parse_tags
-from planner.usage.tables import Table, clip, money
+from planner.usage.tables import Table, clip, money, read_currency
 from pricing.common.invalid_input import InvalidInput
 
-REGIONS_BY_PREFIX = {
-    "": "us-east-1",
-    "USE1": "us-east-1",
-    "USE2": "us-east-2",
-    "USW1": "us-west-1",
-    "USW2": "us-west-2",
-    "CAN1": "ca-central-1",
-    "EU": "eu-west-1",
-    "EUW1": "eu-west-1",
-    "EUW2": "eu-west-2",
-    "EUW3": "eu-west-3",
-    "EUC1": "eu-central-1",
-    "EUC2": "eu-central-2",
-    "EUN1": "eu-north-1",
-    "EUS1": "eu-south-1",
-    "APN1": "ap-northeast-1",
-    "APN2": "ap-northeast-2",
-    "APN3": "ap-northeast-3",
-    "APS1": "ap-southeast-1",
-    "APS2": "ap-southeast-2",
-    "APS3": "ap-south-1",
-    "SAE1": "sa-east-1",
-}
-"""Regions by the prefix of usage types (AWS, Cost and Usage Report, 2026); others as written."""
 _BY_TYPE = {
     "SavingsPlanNegation": Reason.NEGATION,
     "SavingsPlanRecurringFee": Reason.COMMITMENT_FEE,
@@ -58,16 +36,16 @@ _BY_TYPE = {
 }
 _OPTIONS = {"SavingsPlanCoveredUsage": "savings_plan", "DiscountedUsage": "reserved"}
 _USES = ("Usage", "SavingsPlanCoveredUsage", "DiscountedUsage")
-_USAGE_TYPE = re.compile(
+USAGE_TYPE = re.compile(
     r"(?:(?P<region>[A-Z]{2,4}\d?)-)?(?P<kind>[\w-]+?)(?::(?P<machine>[\w.-]+))?"
 )
-_MACHINE_USE = {
+OPTION_OF_USE = {
     "BoxUsage": "on_demand",
     "SpotUsage": "spot",
     "DedicatedUsage": "on_demand",
     "HostBoxUsage": "on_demand",
 }
-_NO_USE = {
+NO_USE = {
     "UnusedBox": Reason.UNUSED_RESERVATION,
     "UnusedDed": Reason.UNUSED_RESERVATION,
     "Reservation": Reason.CAPACITY_RESERVATION,
@@ -79,38 +57,6 @@ class AwsCur(Bill):
     name = "aws_cur"
     title = "AWS Cost and Usage Report"
     required = ("lineItem/LineItemType", "lineItem/UsageType", "lineItem/UnblendedCost")
-    columns: ClassVar[Names] = {
-        "line": ("identity/LineItemId",),
-        "interval": ("identity/TimeInterval",),
-        "start": ("lineItem/UsageStartDate",),
-        "end": ("lineItem/UsageEndDate",),
-        "quantity": ("lineItem/UsageAmount",),
-        "cost": ("lineItem/UnblendedCost",),
-        "resource": ("lineItem/ResourceId",),
-        "ri_effective": ("reservation/EffectiveCost",),
-        "ri_upfront": (
-            "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",
-            "reservation_unused_amortized_upfront_fee",
-        ),
-        "ri_fee": ("reservation/UnusedRecurringFee",),
-        "sp_effective": ("savingsPlan/SavingsPlanEffectiveCost",),
-        "sp_total": ("savingsPlan/TotalCommitmentToDate",),
-        "sp_used": ("savingsPlan/UsedCommitment",),
-    }
-    shared: ClassVar[Names] = {
-        "type": ("lineItem/LineItemType",),
-        "product": ("lineItem/ProductCode",),
-        "usage_type": ("lineItem/UsageType",),
-        "currency": ("lineItem/CurrencyCode",),
-        "account": ("lineItem/UsageAccountId",),
-        "bill_type": ("bill/BillType",),
-        "unit": ("pricing/unit",),
-        "region": ("product/region", "product/regionCode", "product_region_code"),
-        "gpus": ("product/gpu",),
-        "ri_arn": ("reservation/ReservationARN",),
-        "sp_arn": ("savingsPlan/SavingsPlanARN",),
-        "tag_map": ("resource_tags",),
-    }
     states_unused_in_fees = True
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
@@ -121,12 +67,11 @@ class AwsCur(Bill):
                 "The file has no identity/LineItemId: its own rows that repeat count again."
             )
 
-    def shared_columns(self) -> Names:
-        tags = {
+    def tag_columns(self) -> dict[str, tuple[str, ...]]:
+        return {
             f"tag:{tag}": (f"resourceTags/user:{tag}", f"resource_tags_user_{tag}")
             for tag in self.projects.tags
         }
-        return {**self.shared, **tags}
 
     def repeats(self, ledger: Ledger) -> Callable[[Row, int], Reason | None]:
         """By line, hour and amounts, however these are written; by cells where lines are not
@@ -148,7 +93,8 @@ class AwsCur(Bill):
         return repetition
 
     def charge(self, cells: Cells) -> Kind:
-        kind = Kind("aws", cells["type"], cells["currency"], service=cells["product"])
+        currency = read_currency(cells["currency"], "lineItem/CurrencyCode")
+        kind = Kind("aws", cells["type"], currency, service=cells["product"])
         kind.commitment = clip(cells["sp_arn"] or cells["ri_arn"], 200)
         kind.commitment_kind = "savings_plan" if cells["sp_arn"] else "reserved"
         return kind
@@ -223,38 +169,35 @@ class UsageType(NamedTuple):
     region: str
 
 
+@cache
+def _regions() -> dict[str, str]:
+    """Regions by the prefix of usage types (AWS, Cost and Usage Report, 2026); others as
+    written."""
+    table = Path(__file__).with_name("aws_regions.csv").read_text(encoding="utf-8")
+    return {row["prefix"]: row["region"] for row in csv.DictReader(table.splitlines())}
+
+
 @lru_cache(maxsize=50_000)
 def classify(line_type: str, usage_type: str, gpus: str) -> UsageType:
-    match = _USAGE_TYPE.fullmatch(usage_type)
-    name = (match["machine"] or "") if match else ""
-    prefix = (match["region"] or "") if match else ""
-    used = _MACHINE_USE.get(match["kind"], "") if match else ""
-    if name.startswith("ml."):
-        used = used or "on_demand"
-    is_machine = bool(used) or bool(match and match["kind"] in _NO_USE)
+    match = USAGE_TYPE.fullmatch(usage_type)
+    kind, name, prefix = (
+        (match[part] or "" if match else "") for part in ("kind", "machine", "region")
+    )
+    used = OPTION_OF_USE.get(kind, "on_demand" if name.startswith("ml.") else "")
+    is_machine = bool(used) or kind in NO_USE
     machine = find_machine("aws", name) if is_machine and name else None
     count = machine.accelerators if machine else 0.0
     if not count and is_machine and gpus.isdecimal() and 0 < int(gpus[:4]) < 1_000:
         count = float(gpus)
-    reason = _BY_TYPE.get(line_type)
-    if reason is None:
-        reason = _use_reason(line_type, match["kind"] if match else "", used, count)
+    if line_type not in _USES and line_type not in _BY_TYPE:
+        problem = f"{line_type[:40]!r} is unknown; its hours are in no sum"
+        raise InvalidInput("lineItem/LineItemType", problem)
+    reason = Reason.OTHER_MACHINE if count == 0 else NO_USE.get(kind, Reason.ACCELERATOR_USE)
     return UsageType(
-        reason,
+        _BY_TYPE.get(line_type, reason if is_machine else Reason.NOT_A_MACHINE),
         name,
         machine.accelerator if machine else "",
         count,
         _OPTIONS.get(line_type, used),
-        REGIONS_BY_PREFIX.get(prefix, prefix),
+        _regions().get(prefix, prefix),
     )
-
-
-def _use_reason(line_type: str, kind: str, used: str, count: float | None) -> Reason:
-    if line_type not in _USES:
-        problem = f"{line_type[:40]!r} is unknown; its hours are in no sum"
-        raise InvalidInput("lineItem/LineItemType", problem)
-    if kind in _NO_USE:
-        return _NO_USE[kind] if count != 0 else Reason.OTHER_MACHINE
-    if not used:
-        return Reason.NOT_A_MACHINE
-    return Reason.OTHER_MACHINE if count == 0 else Reason.ACCELERATOR_USE

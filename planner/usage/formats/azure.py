@@ -8,14 +8,12 @@ name in brackets. Dates are MM/DD/YYYY, ISO or DD.MM.YYYY.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
-from typing import ClassVar
+from itertools import chain, islice
 
-from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Names, Row
-from planner.usage.ledger import Reason, UnusableFile
+from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
+from planner.usage.ledger import Reason
 from planner.usage.machines import (
     azure_sizes_by_meter,
     find_machine,
@@ -23,7 +21,7 @@ from planner.usage.machines import (
     plain_meter,
 )
 from planner.usage.projects import ProjectRules, parse_tags
-from planner.usage.tables import Moment, Moments, Table, clip, money, quantity
+from planner.usage.tables import Moment, Moments, Table, clip, money, quantity, read_currency
 from pricing.common.invalid_input import InvalidInput
 
 _BY_CHARGE = {
@@ -37,8 +35,6 @@ _BY_CHARGE = {
     "adjustment": Reason.REFUND,
 }
 _OPTIONS = {"reservation": "reserved", "savingsplan": "savings_plan", "spot": "spot"}
-_PRICE_TOLERANCE = Decimal("0.02")
-_DAY_S = 86_400.0
 MAX_WAITING_ROWS = 5_000
 """Most rows that are held until a date says which of its numbers is the month."""
 _SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/\d", re.ASCII)
@@ -48,31 +44,6 @@ class AzureCosts(Bill):
     name = "azure_costs"
     title = "Azure cost details"
     required = ("MeterCategory", "AdditionalInfo")
-    columns: ClassVar[Names] = {
-        "start": ("Date", "UsageDateTime", "UsageDate", "servicePeriodStartDate"),
-        "cost": (
-            *("CostInBillingCurrency", "PreTaxCost", "Cost", "BilledCost"),
-            "CostInPricingCurrency",
-        ),
-        "quantity": ("Quantity", "UsageQuantity", "ConsumedQuantity"),
-        "price": ("EffectivePrice", "ResourceRate", "UnitPrice"),
-        "period_end": ("BillingPeriodEndDate", "BillingPeriodEnd"),
-    }
-    shared: ClassVar[Names] = {
-        "unit": ("UnitOfMeasure",),
-        "currency": ("BillingCurrency", "BillingCurrencyCode", "Currency"),
-        "charge": ("ChargeType",),
-        "pricing": ("PricingModel",),
-        "category": ("MeterCategory",),
-        "meter": ("MeterName",),
-        "details": ("AdditionalInfo",),
-        "region": ("ResourceLocation", "Location", "ResourceLocationNormalized"),
-        "account": ("SubscriptionId", "SubscriptionGuid"),
-        "group": ("ResourceGroup", "ResourceGroupName"),
-        "tags": ("Tags",),
-        "benefit": ("benefitId",),
-        "reservation": ("ReservationId",),
-    }
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
         super().__init__(table, projects)
@@ -82,36 +53,34 @@ class AzureCosts(Bill):
         self._has_quantity = columns.find("Quantity", "UsageQuantity") is not None
         self._counts_blocks = columns.find("UsageQuantity", "ResourceRate") is not None
         """Old exports count blocks such as 10 hours; new ones count hours."""
-        self._day_first, example, self.rows = find_date_order(
-            table.rows, self.get["period_end"], self.get["start"]
-        )
-        self.moments = Moments(day_first=self._day_first)
+        is_day_first, example, self.rows = self._find_date_order(table.rows)
+        self.moments = Moments(day_first=is_day_first)
         if example:
-            order = "day/month" if self._day_first else "month/day"
+            order = "day/month" if is_day_first else "month/day"
             self.notes.append(
                 f"Dates such as {example[:20]} are read as {order}/year: no date says which of its "
                 "numbers is the month."
             )
 
-    def start(self, row: Row) -> Moment:
-        text = self.get["start"](row)
-        try:
-            return self.moments(text, "Date")
-        except InvalidInput:
-            self._refuse_other_order(text)
-            raise
-
-    def _refuse_other_order(self, text: str) -> None:
-        """Refuses a file of which one date says that the day is first and another the month."""
-        match = _SLASHES.match(text.strip())
-        if match is None:
-            return
-        month, day = (int(match[2]), int(match[1])) if self._day_first else map(int, match.groups())
-        if month > 12 >= day:
-            raise UnusableFile(
-                f"holds dates with the day first and with the month first, such as {match[0]}…; "
-                "export it with dates like 2026-01-31"
-            )
+    def _find_date_order(self, rows: Iterable[Row]) -> tuple[bool, str, Iterable[Row]]:
+        """Whether dates write the day first, a date if none of them says it, and all rows again.
+        Azure writes the month first unless a date says no, or the second number alone is that of
+        all rows."""
+        rest, held, dates = iter(rows), list[Row](), dict[tuple[str, ...], str]()
+        for row in islice(rest, MAX_WAITING_ROWS):
+            held.append(row)
+            start = self.get["start"](row).strip()
+            for text in (self.get["period_end"](row).strip(), start):
+                match = _SLASHES.match(text)
+                if match and (int(match[1]) > 12) != (int(match[2]) > 12):
+                    return int(match[1]) > 12, "", chain(held, rest)
+            if match:
+                dates.setdefault(match.groups(), start)
+            elif start:
+                break
+        firsts, seconds = ({numbers[place] for numbers in dates} for place in (0, 1))
+        example = next(iter(dates.values()), "")
+        return len(seconds) == 1 < len(firsts), example, chain(held, rest)
 
     def _read(self, row: Row) -> Line | Reason:
         if not self.get["cost"](row).strip() and not self.get["quantity"](row).strip():
@@ -124,7 +93,7 @@ class AzureCosts(Bill):
             charge=clip(cells["charge"] or "Usage"),
             service=clip(cells["category"]),
             pricing=cells["pricing"],
-            currency=clip(cells["currency"], 10),
+            currency=read_currency(cells["currency"], "BillingCurrency"),
         )
         identifiers = (clip(cells[name], 200).lower() for name in ("benefit", "reservation"))
         kind.commitment = next(filter(None, identifiers), "")
@@ -181,19 +150,9 @@ class AzureCosts(Bill):
 
     def amounts(self, row: Row, line: Line) -> None:
         line.quantity = quantity(self.number(self.get["quantity"](row)), "Quantity")
-        line.machine_hours = line.quantity * self._hours_per_unit(row, line)
-        line.end = Moment(line.start.month, line.start.seconds + _DAY_S)
-
-    def _hours_per_unit(self, row: Row, line: Line) -> float:
-        block = line.kind.hours_per_unit
-        if block in (0.0, 1.0):
-            return block
-        cost = line.amortised if line.billed is None else line.billed
-        price = money(self.number(self.get["price"](row)), "UnitPrice")
-        whole = Decimal(repr(line.quantity)) * price / Decimal(repr(block))
-        if cost and price and abs(whole - cost) <= _PRICE_TOLERANCE * abs(cost):
-            return 1.0
-        return block if self._counts_blocks else 1.0
+        per_unit = line.kind.hours_per_unit
+        line.machine_hours = line.quantity * (per_unit if self._counts_blocks else min(per_unit, 1))
+        line.end = Moment(line.start.month, line.start.seconds + 86_400)
 
 
 @lru_cache(maxsize=20_000)
@@ -208,31 +167,3 @@ def _machine(category: str, meter: str, details: str) -> tuple[str, float | None
         name = azure_sizes_by_meter().get(plain.lower(), plain)
     machine = find_machine("azure", name)
     return (name, machine.accelerators, machine.accelerator) if name else ("", 0.0, "")
-
-
-def find_date_order(
-    rows: Iterable[Row], period_of: Callable[[Row], str], date_of: Callable[[Row], str]
-) -> tuple[bool, str, Iterator[Row]]:
-    """Whether dates write the day first, a date of which none says how to read it, and all rows
-    again. Azure writes the month first unless a date says no, or one number changes from row to
-    row and the other, which is then the month, does not."""
-    rest = iter(rows)
-    held: list[Row] = []
-    firsts: set[str] = set()
-    seconds: set[str] = set()
-    example = ""
-    for row in rest:
-        held.append(row)
-        for text in (period_of(row), date_of(row)):
-            match = _SLASHES.match(text.strip())
-            if match and (int(match[1]) > 12) != (int(match[2]) > 12):
-                return int(match[1]) > 12, "", chain(held, rest)
-        if match:
-            example = example or date_of(row).strip()
-            firsts.add(match[1])
-            seconds.add(match[2])
-        elif date_of(row).strip():
-            break
-        if len(held) >= MAX_WAITING_ROWS:
-            break
-    return len(seconds) == 1 < len(firsts), example, chain(held, rest)

@@ -8,12 +8,11 @@ instance type, or `GpuCount` of `SkuPriceDetails` where no table knows the machi
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
-from planner.usage.bills import Bill, Cells, Kind, Line, Names, Row
+from planner.usage.bills import Bill, Cells, Kind, Line, Row
+from planner.usage.formats.aws import NO_USE, OPTION_OF_USE, USAGE_TYPE
 from planner.usage.ledger import Reason, UnusableFile
 from planner.usage.machines import (
-    AcceleratorSku,
     azure_sizes_by_meter,
     find_machine,
     google_sku,
@@ -21,22 +20,13 @@ from planner.usage.machines import (
     oracle_sku,
     plain_meter,
 )
-from planner.usage.projects import parse_tags
-from planner.usage.tables import amount, clip, money, quantity
+from planner.usage.projects import ProjectRules, parse_tags
+from planner.usage.tables import Table, amount, clip, money, quantity, read_currency
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
-_PROVIDERS = {
-    "amazon web services": "aws",
-    "microsoft": "azure",
-    "microsoft azure": "azure",
-    "google cloud": "gcp",
-    "google cloud platform": "gcp",
-    "google": "gcp",
-    "oracle": "oci",
-    "oracle cloud": "oci",
-    "oracle cloud infrastructure": "oci",
-}
+_PROVIDERS = {"amazon": "aws", "microsoft": "azure", "google": "gcp", "oracle": "oci"}
+"""Providers by the first word of their names."""
 _PRICING = {"Standard": "on_demand", "Dynamic": "spot"}
 _BY_CATEGORY = {
     "Purchase": Reason.COMMITMENT_FEE,
@@ -45,76 +35,31 @@ _BY_CATEGORY = {
     "Adjustment": Reason.REFUND,
 }
 _BOOKED = {"Storage": "storage", "Networking": "egress"}
-_TRUE = ("true", "1", "yes")
-_AWS_USE = re.compile(r"(?:[A-Z]{2,4}\d?-)?(\w+):((?:ml\.)?[\w-]+\.[\w-]+)$")
 _AWS_DESCRIPTION = re.compile(r"\b((?:ml\.)?[a-z]+\d[\w-]*\.[\w-]+) (?:Spot )?Instance", re.ASCII)
-_AWS_MACHINE_USE = ("BoxUsage", "SpotUsage", "DedicatedUsage", "HostBoxUsage")
-_AWS_NO_USE = {
-    "UnusedBox": Reason.UNUSED_RESERVATION,
-    "UnusedDed": Reason.UNUSED_RESERVATION,
-    "Reservation": Reason.CAPACITY_RESERVATION,
-    "DedicatedRes": Reason.CAPACITY_RESERVATION,
-    "EBSOptimized": Reason.NOT_A_MACHINE,
-    "HeavyUsage": Reason.COMMITMENT_FEE,
-}
 
 
 class Focus(Bill):
     name = "focus"
     title = "FOCUS cost and usage"
     required = ("ChargePeriodStart", "BilledCost", "ChargeCategory")
-    columns: ClassVar[Names] = {
-        "start": ("ChargePeriodStart",),
-        "end": ("ChargePeriodEnd",),
-        "billed": ("BilledCost",),
-        "effective": ("EffectiveCost",),
-        "list_cost": ("ListCost",),
-        "quantity": ("ConsumedQuantity",),
-        "bought": ("PricingQuantity",),
-        "resource": ("ResourceId",),
-    }
-    shared: ClassVar[Names] = {
-        "forecast": ("x_IsForecast",),
-        "category": ("ChargeCategory",),
-        "class": ("ChargeClass",),
-        "currency": ("BillingCurrency",),
-        "provider": ("ServiceProviderName", "ProviderName"),
-        "host": ("HostProviderName", "ProviderName"),
-        "region": ("RegionId",),
-        "region_name": ("RegionName",),
-        "service": ("ServiceName",),
-        "service_category": ("ServiceCategory",),
-        "booked": ("x_Category",),
-        "pricing": ("PricingCategory",),
-        "commitment": ("CommitmentDiscountId",),
-        "commitment_type": ("CommitmentDiscountType",),
-        "commitment_category": ("CommitmentDiscountCategory",),
-        "commitment_status": ("CommitmentDiscountStatus",),
-        "reservation_status": ("CapacityReservationStatus",),
-        "unit": ("ConsumedUnit",),
-        "bought_unit": ("PricingUnit",),
-        "details": ("SkuPriceDetails", "x_SkuDetails"),
-        "more_details": ("x_SkuDetails",),
-        "meter": ("x_SkuMeterName", "SkuMeter"),
-        "meter_category": ("x_SkuMeterCategory",),
-        "usage_type": ("x_UsageType", "SkuMeter"),
-        "machine": ("x_InstanceType",),
-        "description": ("ChargeDescription",),
-        "account": ("SubAccountId", "BillingAccountId"),
-        "tags": ("Tags",),
-    }
+
+    def __init__(self, table: Table, projects: ProjectRules) -> None:
+        super().__init__(table, projects)
+        if not table.columns().has("BillingCurrency"):
+            problem = "is missing; add it with the currency of BilledCost, such as USD"
+            raise InvalidInput("column BillingCurrency", problem)
 
     def charge(self, cells: Cells) -> Kind:
-        if cells["forecast"].strip().lower() in _TRUE:
+        if cells["forecast"].strip().lower() in ("true", "1", "yes"):
             problem = "calls rows a forecast (x_IsForecast), which is no bill"
             raise UnusableFile(f"{problem}; read what was billed")
-        currency = clip(cells["currency"], 10)
+        currency = read_currency(cells["currency"], "BillingCurrency")
         if not currency:
             problem = "is empty; give the currency of BilledCost, such as USD"
             raise InvalidInput("BillingCurrency", problem)
         provider = (cells["host"] or cells["provider"]).strip().lower().removesuffix(", inc.")
         return Kind(
-            provider=_PROVIDERS.get(provider, provider[:60]),
+            provider=_PROVIDERS.get(provider.partition(" ")[0], provider[:60]),
             charge=clip(cells["category"]),
             service=clip(cells["service"]),
             pricing=cells["pricing"],
@@ -128,12 +73,15 @@ class Focus(Bill):
         kind.project = self.projects.choose(tags, kind.account)
         kind.commitment = clip(cells["commitment"], 200)
         kind.commitment_kind = clip(cells["commitment_type"], 60)
-        kind.category = _book_as(cells, kind)
+        booked = _BOOKED.get(cells["service_category"], "compute")
+        booked = "commitment" if kind.commitment else booked
+        booked = "tax" if cells["category"] == "Tax" else booked
+        kind.category = clip(cells["booked"], 30) or booked
         kind.option = _option(cells)
         reason = _name_machine(cells, kind)
         kind.reason = _reason(cells, kind, reason)
         kind.takes_back = cells["class"] == "Correction" or cells["category"] != "Usage"
-        per_unit = hours_per_unit(cells["unit"])
+        per_unit = hours_per_unit(cells["unit"], kind.accelerators)
         kind.hours_per_unit = per_unit or 0.0
         kind.bought_per_unit = _bought_per_unit(cells, kind, reason)
         if kind.reason is Reason.ACCELERATOR_USE and kind.accelerators and per_unit is None:
@@ -166,17 +114,8 @@ def _bought_per_unit(cells: Cells, kind: Kind, reason: Reason | None) -> float:
     is_of_money = cells["commitment_category"].strip().lower() == "spend"
     if is_fee if is_of_money or not kind.commitment else not is_fee:
         return 0.0
-    return hours_per_unit(cells["bought_unit"] if is_fee else cells["unit"]) or 0.0
-
-
-def _book_as(cells: Cells, kind: Kind) -> str:
-    if booked := clip(cells["booked"], 30):
-        return booked
-    if cells["category"] == "Tax":
-        return "tax"
-    if kind.commitment:
-        return "commitment"
-    return _BOOKED.get(cells["service_category"], "compute")
+    unit = cells["bought_unit"] if is_fee else cells["unit"]
+    return hours_per_unit(unit, kind.accelerators) or 0.0
 
 
 def _reason(cells: Cells, kind: Kind, reason: Reason | None) -> Reason:
@@ -210,15 +149,21 @@ def _name_machine(cells: Cells, kind: Kind) -> Reason | None:
     """Fills the machine by whatever the provider says of it, its own columns first; gives why the
     row is no use of it."""
     known = parse_tags(cells["details"]) | parse_tags(cells["more_details"])
-    if sku := _sku(kind.provider, cells):
+    meter, description = cells["meter"], cells["description"]
+    sku = None
+    if kind.provider == "gcp":
+        sku = google_sku(meter) or google_sku(description)
+    elif kind.provider == "oci":
+        sku = oracle_sku(description) or oracle_sku(meter)
+    if sku:
         kind.accelerator, kind.accelerators, kind.is_apart = sku.accelerator, 1.0, True
         kind.option = sku.option or kind.option
         return Reason.COMMITMENT_FEE if sku.is_fee else None
     name, reason = clip(cells["machine"]), None
     if not name and kind.provider == "aws":
-        name, reason = _aws_machine(cells["usage_type"], cells["description"])
+        name, reason = _aws_machine(cells["usage_type"], description)
     elif not name and kind.provider == "azure":
-        name = _azure_machine(known, cells["meter"], cells["meter_category"])
+        name = _azure_machine(known, meter, cells["meter_category"])
     stated = known.get("InstanceType")
     if not name and isinstance(stated, str):
         name = clip(stated)
@@ -231,30 +176,22 @@ def _name_machine(cells: Cells, kind: Kind) -> Reason | None:
     return reason
 
 
-def _sku(provider: str, cells: Cells) -> AcceleratorSku | None:
-    meter, description = cells["meter"], cells["description"]
-    if provider == "gcp":
-        return google_sku(meter) or google_sku(description)
-    return oracle_sku(description) or oracle_sku(meter) if provider == "oci" else None
-
-
 def _aws_machine(usage_type: str, description: str) -> tuple[str, Reason | None]:
-    match = _AWS_USE.match(usage_type)
-    if match is None:
+    match = USAGE_TYPE.fullmatch(usage_type)
+    if match is None or "." not in (match["machine"] or ""):
         described = _AWS_DESCRIPTION.search(description)
         return (described[1] if described else ""), None
-    kind, name = match.groups()
-    if name.startswith("ml.") or kind in _AWS_MACHINE_USE:
+    kind, name = match["kind"], match["machine"]
+    if name.startswith("ml.") or kind in OPTION_OF_USE:
         return name, None
-    return name, _AWS_NO_USE.get(kind, Reason.NOT_A_MACHINE)
+    return name, NO_USE.get(kind, Reason.NOT_A_MACHINE)
 
 
 def _azure_machine(known: dict[str, object], meter: str, meter_category: str) -> str:
     size = known.get("ServiceType")
     if isinstance(size, str) and size.lower().startswith(("standard_", "basic_")):
         return clip(size)
-    if meter_category and meter_category != "Virtual Machines":
+    if meter_category not in ("", "Virtual Machines"):
         return ""
-    return azure_sizes_by_meter().get(plain_meter(meter).lower(), "") or (
-        plain_meter(meter) if meter_category else ""
-    )
+    plain = plain_meter(meter)
+    return azure_sizes_by_meter().get(plain.lower(), plain if meter_category else "")

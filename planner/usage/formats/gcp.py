@@ -12,14 +12,14 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
-from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Names, Row
+from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
 from planner.usage.ledger import Reason, lasting_text
 from planner.usage.machines import find_machine, google_sku, hours_per_unit
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.sources import Source
-from planner.usage.tables import Table, clip, money
+from planner.usage.tables import Table, clip, column_names, money, read_currency
 from pricing.common.invalid_input import InvalidInput
 
 _BY_TYPE = {
@@ -40,27 +40,6 @@ class GcpBilling(Bill):
     name = "gcp_billing"
     title = "Google Cloud billing export"
     required = ("sku.description", "usage_start_time", "usage.amount", "cost")
-    columns: ClassVar[Names] = {
-        "start": ("usage_start_time",),
-        "end": ("usage_end_time",),
-        "cost": ("cost",),
-        "quantity": ("usage.amount",),
-        "credits": ("credits",),
-        "invoice_month": ("invoice.month",),
-    }
-    shared: ClassVar[Names] = {
-        "service": ("service.description",),
-        "sku": ("sku.description",),
-        "project": ("project.id",),
-        "labels": ("labels",),
-        "project_labels": ("project.labels",),
-        "system_labels": ("system_labels",),
-        "region": ("location.region",),
-        "location": ("location.location",),
-        "currency": ("currency",),
-        "unit": ("usage.unit",),
-        "cost_type": ("cost_type",),
-    }
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
         super().__init__(table, projects)
@@ -74,7 +53,7 @@ class GcpBilling(Bill):
             provider="gcp",
             charge=cells["cost_type"] or "regular",
             service=clip(cells["service"]),
-            currency=clip(cells["currency"], 10),
+            currency=read_currency(cells["currency"], "currency"),
         )
 
     def classify(self, cells: Cells, kind: Kind) -> None:
@@ -152,7 +131,7 @@ def _read_list(text: str, column: str) -> list[Any]:
 
 
 _JSON_COLUMNS = tuple(
-    names[0] for names in (*GcpBilling.columns.values(), *GcpBilling.shared.values())
+    names[0] for tells in ("row", "kind") for names in column_names(GcpBilling.name, tells).values()
 )
 
 

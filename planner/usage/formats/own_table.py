@@ -11,52 +11,35 @@ from collections.abc import Callable, Sequence
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine_anywhere, name_accelerator
-from planner.usage.tables import Columns, Table, amount, clip, plain_name, quantity, to_point
+from planner.usage.tables import (
+    Columns,
+    Table,
+    amount,
+    clip,
+    column_names,
+    plain_name,
+    quantity,
+    read_currency,
+    to_point,
+)
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
 NAME, TITLE = "table", "Table of months"
-COLUMNS = (
-    "month",
-    "accelerator_hours",
-    "instance_hours",
-    "cost",
-    "amortised_cost",
-    "currency",
-    "provider",
-    "region",
-    "instance_type",
-    "accelerator",
-    "purchase_option",
-    "project",
-    "account",
-    "user",
-)
-_ALSO = {
-    "hours": "accelerator_hours",
-    "gpuhours": "accelerator_hours",
-    "gpus": "accelerator_hours",
-    "nodehours": "instance_hours",
-    "machinehours": "instance_hours",
-    "date": "month",
-    "period": "month",
-    "monat": "month",
-    "mois": "month",
-    "mes": "month",
-    "amount": "cost",
-    "spend": "cost",
-    "total": "cost",
-    "kosten": "cost",
-    "machine": "instance_type",
-    "machinetype": "instance_type",
-    "gpu": "accelerator",
-    "gputype": "accelerator",
-    "gpumodel": "accelerator",
-    "team": "project",
-    "stunden": "accelerator_hours",
-    "gpustunden": "accelerator_hours",
-}
-"""Names that people write, without capitals and signs."""
+COLUMNS = column_names(NAME, "row")
+"""Names that people write, without capitals and signs, by column."""
+
+
+def read_month(text: str) -> str:
+    """The month of a row of a month or of a day.
+
+    >>> read_month("2026-01"), read_month("2026-01-31")
+    ('2026-01', '2026-01')
+    """
+    match = _MONTH.fullmatch(text.strip())
+    if match is None:
+        raise InvalidInput("month", f"{text[:40]!r} is not a month like 2026-01")
+    return f"{match[1]}-{match[2]}"
 
 
 def name_columns(header: Sequence[str]) -> dict[str, str]:
@@ -65,11 +48,10 @@ def name_columns(header: Sequence[str]) -> dict[str, str]:
     >>> name_columns(["Month", "GPU hours", "cost", "colour"])
     {'cost': 'cost', 'Month': 'month', 'GPU hours': 'accelerator_hours'}
     """
-    plain = {plain_name(name): name for name in COLUMNS}
+    plain = {plain_name(name): column for column, names in COLUMNS.items() for name in names}
     named = {name: name for name in header if name in COLUMNS}
     for name in header:
-        words = plain_name(name)
-        column = plain.get(words) or _ALSO.get(words)
+        column = plain.get(plain_name(name))
         if column and column not in named.values():
             named[name] = column
     return named
@@ -103,14 +85,12 @@ def _read_row(
     number: Callable[[str], str],
     has_hours: bool,
 ) -> None:
-    match = _MONTH.fullmatch(cell["month"].strip())
-    if match is None:
-        raise InvalidInput("month", f"{cell['month'][:40]!r} is not a month like 2026-01")
-    month = f"{match[1]}-{match[2]}"
+    month = read_month(cell["month"])
     provider, machine = clip(cell["provider"]).lower(), clip(cell["instance_type"])
     billed = amount(number(cell["cost"]), "cost")
     amortised = amount(number(cell["amortised_cost"]), "amortised_cost")
-    option, currency = clip(cell["purchase_option"], 30), clip(cell["currency"], 10)
+    option = clip(cell["purchase_option"], 30)
+    currency = read_currency(cell["currency"], "currency")
     if billed is not None or amortised is not None:
         charge = ChargeKey(month, provider, "Usage", "", option, currency, month)
         ledger.add_charge(ledger.charge_sums(charge), billed, amortised)
@@ -118,11 +98,7 @@ def _read_row(
     hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     named = find_machine_anywhere(provider, machine) if machine else None
     if hours is None and instance_hours is not None:
-        if (
-            named is None
-            or named.accelerators is None
-            or (not named.accelerators and not has_hours)
-        ):
+        if not (named and named.accelerators is not None and (named.accelerators or has_hours)):
             problem = f"how many accelerators {machine or 'a machine without a name'} has"
             raise InvalidInput("instance_hours", f"{problem} is not known; give accelerator_hours")
         hours = instance_hours * int(named.accelerators)
@@ -130,18 +106,12 @@ def _read_row(
         raise InvalidInput("accelerator_hours", f"{hours} is less than 0")
     accelerator = name_accelerator(cell["accelerator"]) if cell["accelerator"].strip() else ""
     account, user = clip(cell["account"]), clip(cell["user"])
+    project = clip(cell["project"]) or options.projects.choose({}, account, user)
+    accelerator = accelerator or (named.accelerator if named else "")
     key = UseKey(
-        month,
-        provider,
-        clip(cell["region"]),
-        machine,
-        accelerator or (named.accelerator if named else ""),
-        option,
-        clip(cell["project"]) or options.projects.choose({}, account, user),
-        account,
-        user,
-        "",
-        currency,
+        *(month, provider, clip(cell["region"]), machine, accelerator, option),
+        *(project, account, user),
+        currency=currency,
     )
     if hours is not None:
         machine_hours = None if instance_hours is None else float(instance_hours)

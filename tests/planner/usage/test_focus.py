@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
+from planner.services.actuals.bills import read_actuals_file
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 
@@ -149,3 +152,45 @@ def test_one_machine_that_ran_longer_than_its_period_is_doubtful(hours, is_doubt
     usage = read(table([row]))
     assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8 * float(hours)}
     assert bool(usage.warnings()) is is_doubtful
+
+
+@pytest.mark.parametrize("machine", ["p5.48xlarge", "p99.48xlarge"])
+def test_gpu_hours_are_those_of_cards_already(machine):
+    details = f'{{"InstanceType": "{machine}", "GpuCount": 8}}'
+    row = focus_row(SkuPriceDetails=details, ConsumedUnit="GPU Hours", ConsumedQuantity="16")
+    [line] = read(table([row])).lines("machine")
+    assert (line.instance_hours, line.accelerator_hours) == (2.0, 16.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (table([focus_row()]).replace(b"ListCost", b"BilledCost"), "BilledCost: is in the header"),
+        (table([focus_row()] * 3).replace(b"BillingCurrency", b"Money"), "BillingCurrency: is mis"),
+    ],
+)
+def test_columns_that_are_twice_or_missing_are_named_once(content, problem):
+    with pytest.raises(InvalidInput, match=f"^file 1.column {problem}"):
+        read(content)
+    with pytest.raises(InvalidInput, match=f"^column {problem}"):
+        read_actuals_file(io.BytesIO(content), "USD", lambda name: None)
+
+
+def test_currencies_are_read_in_any_letters_and_others_refused():
+    content = table([focus_row(BillingCurrency="usd")])
+    assert [total["currency"] for total in read(content).totals()] == ["USD"]
+    assert sum(read_actuals_file(io.BytesIO(content), "USD", lambda name: None).cost.values()) == 10
+    content = content.replace(b"usd", b"XYZ1")
+    problem = "BillingCurrency: 'XYZ1' is no code of a currency, such as USD"
+    assert read(content).ledger.not_understood == [f"row 2: {problem}"]
+    with pytest.raises(InvalidInput, match=problem):
+        read_actuals_file(io.BytesIO(content), "USD", lambda name: None)
+
+
+def test_a_table_of_days_is_read():
+    days = [{"Day": f"2025-05-{day:02d}", "hours": 24, "cost": 5} for day in range(1, 32)]
+    content = table(days)
+    [line] = read(content).lines("month")
+    assert (line.group["month"], line.accelerator_hours) == ("2025-05", 744.0)
+    [(group, hours)] = read_actuals_file(io.BytesIO(content), "USD", lambda name: 1).hours.items()
+    assert (group.month, hours) == ("2025-05", 744.0)
