@@ -111,7 +111,8 @@ SIGNUP_OPEN = DEBUG if env.SIGNUP_OPEN is None else env.SIGNUP_OPEN
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+ACCOUNT_RATE_LIMITS = {"login": "100/m/ip", "login_failed": "5/5m/key"}
+"""An address may be that of an office: wrong passwords count for the account alone."""
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # On http://localhost while developing.

@@ -1,4 +1,7 @@
-"""The id that a request carries into logs, and into the jobs and deliveries that it starts."""
+"""Logs and reports of errors, with the id of the request that they are about, and no secret.
+
+The id goes along into the jobs and deliveries that a request starts.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pythonjsonlogger.core import RESERVED_ATTRS
 
-MAX_LENGTH = 64
-_ACCEPTED = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
+_ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
@@ -47,64 +49,39 @@ def use_request_id(request_id: str) -> Iterator[None]:
         _current.reset(token)
 
 
-_LEFT_OUT = ("request", "response", "sock", "data", "taskName")
-"""Extras of other programs that are no figures: objects, and what a task was called with."""
+class OfRequest(logging.Filter):
+    """Gives each line the id of its request, and of a request its route in place of its path.
 
-
-class RequestId(logging.Filter):
-    """Gives each line the id of the request that it is about, or of what is being done."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        named = getattr(getattr(record, "request", None), "request_id", "")
-        request_id = getattr(record, "request_id", "") or current_request_id() or named
-        if request_id:
-            record.request_id = request_id
-        record.of_request = f" [{request_id}]" if request_id else ""
-        return True
-
-
-JSON_LINES = {
-    "()": "pythonjsonlogger.json.JsonFormatter",
-    "fmt": ["levelname", "name", "message"],
-    "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
-    "timestamp": "time",
-    "reserved_attrs": [*RESERVED_ATTRS, *_LEFT_OUT, "of_request"],
-    "json_ensure_ascii": False,
-}
-"""Time, level, logger, message, request id, and whatever a line was given by `extra`."""
-
-
-class RouteForPath(logging.Filter):
-    """Names the route where the framework names the path of a request, which may hold the secret
-    of an invitation or of a new password. A request that was refused before its route was looked
-    up is looked up here; of a path that has none, words are kept."""
+    A path may hold the secret of an invitation or of a new password. A host that is not served is
+    asked for by whoever scans addresses: a line, and no traceback that wakes an operator.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)
-        match, path = getattr(request, "resolver_match", None), getattr(request, "path", "")
-        if path and isinstance(record.args, tuple):
-            # The framework escapes what it logs.
-            forms = (path, path.encode("unicode_escape").decode("ascii"))
-            route = f"/{match.route}" if match else name_route(path) or hide_secrets(path)
-            record.args = tuple(route if part in forms else part for part in record.args)
+        of_request = getattr(request, "request_id", "")
+        request_id = getattr(record, "request_id", "") or current_request_id() or of_request
+        if request_id:
+            record.request_id = request_id
+        record.of_request = f" [{request_id}]" if request_id else ""
+        path = getattr(request, "path", "")
+        if path and isinstance(record.args, tuple) and record.args:
+            route = name_route(path) or hide_secrets(path)
+            record.args = (*record.args[:-1], route)  # The framework names the path last.
+        if record.name == "django.security.DisallowedHost":
+            record.exc_info = None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
 
 
-_TELL_ADDRESSES = ("httpx", "httpcore")
-
-
-class NotServed(logging.Filter):
-    """A host that is not served is asked for by whoever scans addresses: a line without a
-    traceback, and no error that wakes an operator."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = None
-        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
-        return True
+_QUIET = ("httpx", "httpcore")
+"""They name whole addresses, of which the path or the query may be a secret."""
+_LEFT_OUT = ("request", "response", "sock", "data", "taskName", "of_request")
+"""Extras of other programs that are no figures: objects, and what a task was called with."""
 
 
 def configure_logging(form: str, level: str) -> dict[str, Any]:
     """Everything to standard error, in the form `plain` or `json`, from `level` on."""
+    quiet = "WARNING" if level in ("DEBUG", "INFO") else level
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -113,38 +90,38 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
                 "format": "{asctime} {levelname} {name}: {message}{of_request}",
                 "style": "{",
             },
-            "json": JSON_LINES,
+            "json": {
+                "()": "pythonjsonlogger.json.JsonFormatter",
+                "fmt": ["levelname", "name", "message"],
+                "rename_fields": {"levelname": "level", "name": "logger", "exc_info": "exception"},
+                "timestamp": "time",
+                "reserved_attrs": [*RESERVED_ATTRS, *_LEFT_OUT],
+                "json_ensure_ascii": False,
+            },
         },
-        "filters": {
-            "request_id": {"()": f"{__name__}.RequestId"},
-            "route": {"()": f"{__name__}.RouteForPath"},
-            "not_served": {"()": f"{__name__}.NotServed"},
-        },
+        "filters": {"of_request": {"()": f"{__name__}.OfRequest"}},
         "handlers": {
             "console": {
                 "class": "logging.StreamHandler",
                 "formatter": form,
-                "filters": ["request_id", "route"],
+                "filters": ["of_request"],
             }
         },
         "root": {"handlers": ["console"], "level": level},
-        # Its own handlers, with DEBUG, would say each line again, with the whole path.
         "loggers": {
+            # Its own handlers, with DEBUG, would say each line again, with the whole path.
             "django": {"handlers": []},
-            "django.security.DisallowedHost": {"filters": ["not_served"]},
-            # They name whole addresses, of which the path or the query may be a secret.
-            **{
-                name: {
-                    "level": max(level, "WARNING", key=logging.getLevelNamesMapping().__getitem__)
-                }
-                for name in _TELL_ADDRESSES
-            },
+            "django.security.DisallowedHost": {"filters": ["of_request"]},
+            # The readiness check says each failure itself, in one line.
+            "health_check": {"level": "CRITICAL"},
+            **{name: {"level": quiet} for name in _QUIET},
         },
     }
 
 
-def start_reports() -> None:
-    """Called once by each process that serves requests or jobs."""
+def start_reports(**options: Any) -> None:
+    """Called once by each process that serves requests or jobs. Errors go to Sentry where a
+    setting names it, without who asked and without what was typed."""
     if not settings.SENTRY_DSN:
         return
     if find_spec("sentry_sdk") is None:
@@ -152,11 +129,6 @@ def start_reports() -> None:
             "SENTRY_DSN is set, but sentry_sdk is not installed; install it with "
             "pip install 'gpu-cost-planner[telemetry]', or unset it."
         )
-    start_sentry()
-
-
-def start_sentry(**options: Any) -> None:
-    """Errors, without who asked and without what was typed."""
     import sentry_sdk
 
     sentry_sdk.init(
@@ -170,20 +142,12 @@ def start_sentry(**options: Any) -> None:
 
 
 def hide_typed_text(event: Any, _hint: object = None) -> Any:
-    """The event with the route in place of its address, whose path may hold an invitation's
-    secret and whose query a whole plan."""
-    request = event.get("request")
-    if request:
+    """The event with the route in place of its address, whose query may hold a whole plan."""
+    if request := event.get("request"):
         parts = urlsplit(request.get("url", ""))
-        request["url"] = urlunsplit((parts.scheme, parts.netloc, name_route(parts.path), "", ""))
-        for name in ("query_string", "data", "cookies", "headers", "env"):
-            request.pop(name, None)
+        route = urlunsplit((parts.scheme, parts.netloc, name_route(parts.path), "", ""))
+        event["request"] = {"url": route}
     return event
-
-
-HIDDEN = "…"
-_WORD = re.compile(r"[a-z]{1,20}([-.][a-z]{1,20}){0,3}")
-"""What addresses are made of; a secret of random characters is no such word."""
 
 
 def name_route(path: str) -> str:
@@ -201,11 +165,14 @@ def name_route(path: str) -> str:
         return ""
 
 
+_WORD = re.compile(r"[a-z]{1,20}([-.][a-z]{1,20}){0,3}")
+"""What addresses are made of; a secret of random characters is no such word."""
+
+
 def hide_secrets(path: str) -> str:
     """A path that no route answers, with its words alone.
 
     >>> hide_secrets("/join/inv_secret/)"), hide_secrets("/wp/login.php")
     ('/join/…/…', '/wp/login.php')
     """
-    parts = path.split("/")
-    return "/".join(part if not part or _WORD.fullmatch(part) else HIDDEN for part in parts)
+    return "/".join(part if not part or _WORD.fullmatch(part) else "…" for part in path.split("/"))

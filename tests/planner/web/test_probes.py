@@ -10,11 +10,12 @@ import time_machine
 from django.db import OperationalError
 from django.http import HttpResponse
 from django.test import RequestFactory
+from health_check.exceptions import ServiceUnavailable
 
 from planner.models import Job
 from planner.services.jobs import jobs
 from planner.services.observability import readiness
-from planner.services.observability.logs import RequestId
+from planner.services.observability.logs import OfRequest
 from planner.web.middleware import Probes, RequestLog
 from tests.planner.workspace import REQUEST, SEEN, Workspace, market
 
@@ -84,10 +85,12 @@ def test_an_empty_market_is_said(client: Any) -> None:
 def test_without_a_database_nothing_can_be_served(
     client: Any, monkeypatch: Any, caplog: Any
 ) -> None:
-    def fail() -> None:
-        raise OperationalError("connection to db.internal refused for user planner")
+    def fail(_check: object) -> None:
+        raise ServiceUnavailable("away") from OperationalError(
+            "connection to db.internal refused for user planner"
+        )
 
-    monkeypatch.setattr(readiness, "_check_database", fail)
+    monkeypatch.setattr(readiness.Database, "run", fail)
     answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
     assert (answer.status_code, answer.json()["status"]) == (503, "failed")
     assert answer.json()["checks"].keys() == {"database"}
@@ -156,7 +159,7 @@ def test_a_job_is_logged_with_the_id_of_its_request(
     with caplog.at_level("INFO", "planner.services.jobs.jobs"):
         jobs.run(str(job.pk))
     (record,) = [one for one in caplog.records if hasattr(one, "state")]
-    assert (RequestId().filter(record), record.request_id) == (True, "asked-2")
+    assert (OfRequest().filter(record), record.request_id) == (True, "asked-2")
     assert record.state == "succeeded"
 
 

@@ -145,7 +145,7 @@ def test_sentry_gets_an_error_without_what_was_typed(settings: Any) -> None:
         def capture_envelope(self, envelope: Any) -> None:
             events.extend(filter(None, (item.get_event() for item in envelope.items)))
 
-    reports.start_sentry(transport=Transport)
+    reports.start_reports(transport=Transport)
     try:
         private = " ".join(("4,711", "EUR"))
         try:
