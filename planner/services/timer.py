@@ -9,7 +9,6 @@ from django.conf import settings
 
 from planner.services.jobs import background
 from planner.services.jobs.jobs import recover_jobs
-from planner.services.webhooks.webhooks import is_any_due
 
 TASK = "look_after"
 
@@ -23,7 +22,6 @@ def look_after() -> None:
     """Puts lost jobs in line again, and sends what is due; then sets the timer again."""
     try:
         recover_jobs()
-        if is_any_due():
-            background.submit("deliver_webhooks", expires=settings.TIMER_SECONDS)
+        background.submit("deliver_webhooks", expires=settings.TIMER_SECONDS)
     finally:
         background.submit_later(settings.TIMER_SECONDS, TASK)

@@ -168,6 +168,7 @@ LIMITS: dict[str, tuple[str | int, str]] = {
     "saved portfolios": (1_000, "A team has at most {:,} saved portfolios"),
     "tokens": (500, "A team has at most {:,} tokens"),  # that still work
     "server quotes": (1_000, "A team has at most {:,} server quotes"),
+    "webhooks": (20, "A team has at most {:,} webhooks"),
     "invitations": (500, "A team has at most {:,} invitations"),
 }
 """What there may be how many of, as a setting or a number."""

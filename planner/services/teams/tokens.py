@@ -128,7 +128,6 @@ def access_for_token(secret: str) -> Access | None:
 
 TOKEN_PREFIX = "gcp_"  # noqa: S105
 INVITATION_PREFIX = "inv_"
-SIGNING_PREFIX = "whsec_"
 
 
 def new_secret(prefix: str) -> str:

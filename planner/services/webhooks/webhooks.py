@@ -1,21 +1,19 @@
-"""Webhooks: events signed with HMAC-SHA256 and a timestamp, delivered with retries."""
+"""Webhooks: events signed as Standard Webhooks has it, delivered with retries."""
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
-import hashlib
 import hmac
-import http.client
 import json
 import logging
+import secrets
 import time
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.conf import settings
+import httpx
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from planner.models import (
@@ -29,38 +27,37 @@ from planner.models import (
 from planner.services.jobs import background
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import DELIVERY_ATTEMPTS
-from planner.services.teams.access import OWN, WrongStateError, edit, record, require
-from planner.services.teams.tokens import SIGNING_PREFIX, new_secret
+from planner.services.teams.access import OWN, edit, record, require, require_room
 from planner.services.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)
-MAX_ENDPOINTS = 20
-MAX_WAITING_TESTS = 5
-"""Of one webhook: each may hold a worker until its time is up."""
 ROUND_SECONDS = 20.0
-"""After how long a worker that delivers looks whether other work waits."""
-_NETWORK_FAILURES = (OSError, http.client.HTTPException, InvalidInput)
+"""After how long a worker that delivers leaves the rest to the next round."""
 RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
 _LEASE = dt.timedelta(seconds=45)
 """For how long a delivery being attempted is left alone by other workers."""
+_SECRET_PREFIX = "whsec_"  # noqa: S105
 
 
-def signature(secret: str, timestamp: int, body: bytes) -> str:
-    """`t=…,v1=…`: HMAC-SHA256 over "timestamp.body", so that an old body cannot be sent again."""
-    signed = f"{timestamp}.".encode() + body
-    return f"t={timestamp},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+def new_secret() -> str:
+    return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """`v1,…`: HMAC-SHA256 over id, time and body, so that an old body cannot be sent again."""
+    key = base64.b64decode(secret.removeprefix(_SECRET_PREFIX))
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return f"v1,{base64.b64encode(hmac.digest(key, signed, 'sha256')).decode()}"
 
 
 @transaction.atomic
 def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> WebhookEndpoint:
     require(access, team.pk, OWN)
-    values = _check(values)
-    if WebhookEndpoint.objects.filter(team=team).count() >= MAX_ENDPOINTS:
-        raise InvalidInput("url", f"a team has at most {MAX_ENDPOINTS} webhooks")
-    secret = new_secret(SIGNING_PREFIX)
-    endpoint = WebhookEndpoint.objects.create(team=team, secret=secret, **values)
+    outbound.check_url(values["url"])
+    require_room("webhooks", WebhookEndpoint.objects.filter(team=team))
+    endpoint = WebhookEndpoint.objects.create(team=team, secret=new_secret(), **values)
     record(access, "webhook.created", endpoint, after=values)
     return endpoint
 
@@ -71,12 +68,10 @@ def change_endpoint(
     changes: Mapping[str, Any],
     seen_version: int | None = None,
 ) -> WebhookEndpoint:
-    """An address that stays is not judged again: each delivery does that, and one that was stored
-    before such addresses were refused can still be switched off."""
     require(access, endpoint.team_id, OWN)
-    stays = changes.get("url") == endpoint.url
-    checked = dict(changes) if stays else _check(changes)
-    return edit(access, endpoint, checked, seen_version=seen_version)
+    if "url" in changes:
+        outbound.check_url(changes["url"])
+    return edit(access, endpoint, changes, seen_version=seen_version)
 
 
 @transaction.atomic
@@ -85,7 +80,7 @@ def rotate_secret(access: Access, endpoint: WebhookEndpoint) -> WebhookEndpoint:
     require(access, endpoint.team_id, OWN)
     changes = {"secret_version": endpoint.secret_version + 1}
     rotated = edit(access, endpoint, changes, action="webhook.secret_rotated")
-    rotated.secret = new_secret(SIGNING_PREFIX)
+    rotated.secret = new_secret()
     rotated.save(update_fields=["secret"])
     return rotated
 
@@ -95,12 +90,6 @@ def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
     require(access, endpoint.team_id, OWN)
     record(access, "webhook.removed", endpoint, before={"url": endpoint.url})
     endpoint.delete()
-
-
-def _check(values: Mapping[str, Any]) -> dict[str, Any]:
-    if "url" in values:
-        outbound.check_literal(outbound.check_url(values["url"]))
-    return dict(values)
 
 
 # Sending ----------------------------------------------------------------------------------
@@ -115,27 +104,23 @@ def emit(team_id: int, event: WebhookEvent, payload: Mapping[str, Any]) -> None:
 @transaction.atomic
 def send_test(access: Access, endpoint: WebhookEndpoint) -> WebhookDelivery:
     require(access, endpoint.team_id, OWN)
-    tests = WebhookDelivery.objects.filter(endpoint=endpoint, event=WebhookEvent.TEST)
-    waiting = tests.filter(state=DeliveryState.PENDING).count()
-    if waiting >= MAX_WAITING_TESTS:
-        raise WrongStateError(f"{waiting} test events of this webhook wait to be sent already.")
-    queued = _queue([endpoint], WebhookEvent.TEST, {"message": "This is a test."})
-    queued[0].refresh_from_db()
-    return queued[0]
+    (queued,) = _queue([endpoint], WebhookEvent.TEST, {"message": "This is a test."})
+    queued.refresh_from_db()
+    return queued
 
 
 def _queue(
-    endpoints: list[WebhookEndpoint], event: WebhookEvent, payload: Mapping[str, Any]
+    endpoints: Iterable[WebhookEndpoint], event: WebhookEvent, payload: Mapping[str, Any]
 ) -> list[WebhookDelivery]:
     deliveries = WebhookDelivery.objects.bulk_create(
         WebhookDelivery(
-            team_id=e.team_id,
-            endpoint=e,
+            team_id=endpoint.team_id,
+            endpoint=endpoint,
             event=event,
             payload=dict(payload),
             request_id=current_request_id(),
         )
-        for e in endpoints
+        for endpoint in endpoints
     )
     if deliveries:
         background.submit("deliver_webhooks")
@@ -143,75 +128,29 @@ def _queue(
 
 
 def deliver_due() -> int:
-    """Attempts each delivery whose time has come; says how many it attempted.
-
-    Teams take turns by the seconds that theirs took, so that no receiver that lets us wait holds
-    up those of others. After `ROUND_SECONDS` the rest waits behind other work.
-    """
-    attempted = 0
-    began = time.monotonic()
-    taken = defaultdict[int, float](float)
-    while delivery := _claim(taken):
-        start = time.monotonic()
+    """Attempts each delivery whose time has come; says how many it attempted."""
+    attempted, began = 0, time.monotonic()
+    while time.monotonic() - began < ROUND_SECONDS and (delivery := _claim()):
         with use_request_id(delivery.request_id):
-            delivery.response_status, delivery.error = None, ""
-            try:
-                if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
-                    raise outbound.ForbiddenTargetError(
-                        "The webhook was switched off before this was sent."
-                    )
-                response = _send(delivery)
-            except outbound.ForbiddenTargetError as refusal:
-                delivery.error = str(refusal)[:300]
-                delivery.state = DeliveryState.FAILED
-            except Exception as failure:
-                if not isinstance(failure, _NETWORK_FAILURES):
-                    logger.exception(
-                        "Delivery %s failed in a way that no network does.", delivery.pk
-                    )
-                _retry(delivery, f"{type(failure).__name__}: {failure}")
-            else:
-                delivery.response_status = response.status
-                if 200 <= response.status < 300:
-                    delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
-                else:
-                    _retry(delivery, f"The endpoint answered {response.status}.")
-            delivery.error = delivery.error.replace("\0", "")
-            delivery.save()
-            DELIVERY_ATTEMPTS.labels(delivery.state).inc()
-            facts = {"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state}
-            text = "Delivery %s (%s) %s after %d attempts."
-            logger.info(
-                text, delivery.pk, delivery.event, delivery.state, delivery.attempts, extra=facts
-            )
+            _attempt(delivery)
         attempted += 1
-        taken[delivery.team_id] += time.monotonic() - start
-        if time.monotonic() - began > ROUND_SECONDS and settings.JOBS_BACKEND != "inline":
-            background.submit("deliver_webhooks")
-            return attempted
     pending = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
-    following = pending.order_by("next_attempt_at").values_list("next_attempt_at", flat=True)
-    if first := following.first():
-        wait = max(0.0, (first - timezone.now()).total_seconds())
-        background.submit_later(wait + 0.1, "deliver_webhooks")
+    if following := pending.order_by("next_attempt_at").first():
+        wait = (following.next_attempt_at - timezone.now()).total_seconds()
+        background.submit_later(max(0.0, wait) + 0.1, "deliver_webhooks")
     return attempted
 
 
-def is_any_due() -> bool:
-    """Whether a delivery waits whose time has come."""
-    due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
-    return due.filter(next_attempt_at__lte=timezone.now()).exists()
-
-
 @transaction.atomic
-def _claim(taken: Mapping[int, float]) -> WebhookDelivery | None:
-    """The next delivery of the team that took least; of any where others are at all of that one."""
+def _claim() -> WebhookDelivery | None:
+    """The next delivery that is due. First attempts go first, so that a receiver that lets us
+    wait holds up none of the others again."""
     now = timezone.now()
     due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING, next_attempt_at__lte=now)
-    teams = due.order_by().values_list("team_id", flat=True).distinct() if taken else ()
-    first = min(teams, key=lambda team: taken.get(team, 0.0), default=None)
-    delivery = None if first is None else _lock_next(due.filter(team_id=first))
-    delivery = delivery or _lock_next(due)
+    locked = due.select_for_update(
+        of=("self",), skip_locked=bool(connection.features.has_select_for_update_skip_locked)
+    )
+    delivery = locked.select_related("endpoint").order_by("attempts", "next_attempt_at").first()
     if delivery is not None:
         delivery.next_attempt_at = now + _LEASE
         delivery.attempts += 1
@@ -219,39 +158,52 @@ def _claim(taken: Mapping[int, float]) -> WebhookDelivery | None:
     return delivery
 
 
-def _lock_next(due: QuerySet[WebhookDelivery]) -> WebhookDelivery | None:
-    rows = due.select_for_update(
-        of=("self",), skip_locked=bool(connection.features.has_select_for_update_skip_locked)
+def _attempt(delivery: WebhookDelivery) -> None:
+    delivery.response_status, error = None, ""
+    try:
+        if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
+            raise InvalidInput("active", "the webhook was switched off before this was sent")
+        delivery.response_status = _send(delivery)
+        if not 200 <= delivery.response_status < 300:
+            error = f"The endpoint answered {delivery.response_status}."
+    except InvalidInput as refusal:
+        error, delivery.attempts = str(refusal), len(RETRY_SECONDS) + 1
+    except Exception as failure:
+        if not isinstance(failure, OSError | httpx.HTTPError):
+            logger.exception("Delivery %s failed in a way that no network does.", delivery.pk)
+        error = f"{type(failure).__name__}: {failure}"
+    delivery.error = error[:300]
+    if not error:
+        delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
+    elif delivery.attempts > len(RETRY_SECONDS):
+        delivery.state = DeliveryState.FAILED
+    else:
+        wait = dt.timedelta(seconds=RETRY_SECONDS[delivery.attempts - 1])
+        delivery.next_attempt_at = timezone.now() + wait
+    delivery.save()
+    DELIVERY_ATTEMPTS.labels(delivery.state).inc()
+    logger.info(
+        "Delivery %s (%s) %s after %d attempts.",
+        *(delivery.pk, delivery.event, delivery.state, delivery.attempts),
+        extra={"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state},
     )
-    return rows.select_related("endpoint").order_by("next_attempt_at", "created_at").first()
 
 
-def _send(delivery: WebhookDelivery) -> outbound.Delivery:
+def _send(delivery: WebhookDelivery) -> int:
+    delivery_id, now = str(delivery.pk), int(time.time())
     envelope = {
-        "id": str(delivery.pk),
+        "id": delivery_id,
         "event": delivery.event,
         "created_at": delivery.created_at.isoformat(),
         "data": delivery.payload,
     }
     body = json.dumps(envelope, separators=(",", ":")).encode()
-    secret = delivery.endpoint.secret
-    if not secret:
-        raise InvalidInput("secret", "is missing; make a new signing secret for this webhook")
-    signed = signature(secret, int(time.time()), body)
-    headers = [
-        ("Content-Type", "application/json"),
-        ("User-Agent", "gpu-cost-planner-webhook/1"),
-        ("Webhook-Id", str(delivery.pk)),
-        ("Webhook-Signature", signed),
-        ("X-Request-Id", delivery.request_id or str(delivery.pk)),
-    ]
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "gpu-cost-planner-webhook/1",
+        "Webhook-Id": delivery_id,
+        "Webhook-Timestamp": str(now),
+        "Webhook-Signature": signature(delivery.endpoint.secret, delivery_id, now, body),
+        "X-Request-Id": delivery.request_id or delivery_id,
+    }
     return outbound.post(delivery.endpoint.url, body, headers)
-
-
-def _retry(delivery: WebhookDelivery, error: str) -> None:
-    delivery.error = error[:300]
-    if delivery.attempts > len(RETRY_SECONDS):
-        delivery.state = DeliveryState.FAILED
-        return
-    wait = RETRY_SECONDS[delivery.attempts - 1]
-    delivery.next_attempt_at = timezone.now() + dt.timedelta(seconds=wait)

@@ -70,14 +70,14 @@ def test_deliveries_carry_the_request_id_and_are_counted(monkeypatch, settings) 
     monkeypatch.setattr(webhooks.background, "submit_later", lambda *_: None)
     requests: list[dict[str, str]] = []
 
-    def post(_url: str, _body: bytes, headers: list[tuple[str, str]]) -> outbound.Delivery:
-        requests.append(dict(headers))
-        return outbound.Delivery(200)
+    def post(_url: str, _body: bytes, headers: dict[str, str]) -> int:
+        requests.append(headers)
+        return 200
 
     monkeypatch.setattr(outbound, "post", post)
     work = Workspace("alpha")
     endpoint = WebhookEndpoint.objects.create(
-        team=work.team, url="https://example.com/hook", secret="whsec_example"
+        team=work.team, url="https://example.com/hook", secret=webhooks.new_secret()
     )
     before = of("planner_webhook_attempts_total", state="delivered") or 0
     with use_request_id("from-a-page"):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import hmac
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +14,13 @@ from django.utils import timezone
 from planner.models import (
     AlertKind,
     DeliveryState,
-    Role,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
 )
 from planner.services.alerts.alerts import AlertSubject, Finding, create_alerts
 from planner.services.projects import saved_comparisons
-from planner.services.teams.access import WrongStateError
-from planner.services.webhooks import webhooks
-from planner.services.webhooks.webhooks import outbound
+from planner.services.webhooks import outbound, webhooks
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.workspace import Workspace, market
 
@@ -42,11 +36,11 @@ class Wire:
         self.sent: list[tuple[str, bytes, dict[str, str]]] = []
         self.answer: Any = 200
 
-    def post(self, url: str, body: bytes, headers: Any) -> outbound.Delivery:
-        self.sent.append((url, body, dict(headers)))
+    def post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
+        self.sent.append((url, body, headers))
         if isinstance(self.answer, Exception):
             raise self.answer
-        return outbound.Delivery(self.answer)
+        return self.answer
 
 
 @pytest.fixture
@@ -61,29 +55,29 @@ def endpoint(work: Workspace, **values: Any) -> WebhookEndpoint:
     return webhooks.add_endpoint(work.access(), work.team, {**plain, **values})
 
 
-def test_an_event_is_signed_over_its_time_and_body(work: Workspace, wire: Wire) -> None:
+def test_the_signature_is_that_of_standard_webhooks() -> None:
+    """The expected text is what the package `standardwebhooks` 1.0 signs."""
+    secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    signed = webhooks.signature(secret, "msg_1", 1614265330, b'{"test":1}')
+    assert signed == "v1,VPYgn+wQ2NP1bqG0eC4iCt5m54MvUqC0HQWl6aDniOY="
+
+
+def test_an_event_is_signed_and_told_to_endpoints_that_asked(work: Workspace, wire: Wire) -> None:
     hook = endpoint(work)
+    endpoint(work, active=False)
+    endpoint(work, events=[WebhookEvent.BUDGET_OVERRUN])
     webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {"a": 1})
-    url, body, headers = wire.sent[0]
+    [(url, body, headers)] = wire.sent
     sent = json.loads(body)
     assert (url, sent["event"], sent["data"]) == (URL, "saved_comparison.approved", {"a": 1})
     assert headers["Webhook-Id"] == sent["id"]
-    stamp, mark = (part.split("=")[1] for part in headers["Webhook-Signature"].split(","))
-    key = hook.secret.encode()
-    assert mark == hmac.new(key, f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
-    assert abs(timezone.now().timestamp() - int(stamp)) < 60
+    at = int(headers["Webhook-Timestamp"])
+    assert headers["Webhook-Signature"] == webhooks.signature(hook.secret, sent["id"], at, body)
+    assert abs(timezone.now().timestamp() - at) < 60
     assert WebhookDelivery.objects.get().state == DeliveryState.DELIVERED
 
 
-def test_only_endpoints_that_asked_are_told(work: Workspace, wire: Wire) -> None:
-    endpoint(work, active=False)
-    endpoint(work, events=[WebhookEvent.BUDGET_OVERRUN])
-    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
-    assert wire.sent == []
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("answer", [500, 302, 404, TimeoutError("late"), ConnectionResetError()])
+@pytest.mark.parametrize("answer", [500, 302, TimeoutError("late"), ConnectionResetError()])
 def test_what_is_not_taken_is_sent_again_later(work: Workspace, wire: Wire, answer: Any) -> None:
     endpoint(work)
     wire.answer = answer
@@ -111,27 +105,14 @@ def test_retries_end(work: Workspace, wire: Wire) -> None:
     assert len(wire.sent) == 1 + len(webhooks.RETRY_SECONDS)
 
 
-def test_an_inner_address_cannot_be_entered(work: Workspace) -> None:
+def test_an_inner_address_cannot_be_entered_and_is_not_tried_again(work: Workspace) -> None:
     with pytest.raises(InvalidInput, match="private"):
         endpoint(work, url="https://169.254.169.254/latest")
-
-
-def test_a_team_has_so_many_at_most(work: Workspace) -> None:
-    for _ in range(webhooks.MAX_ENDPOINTS):
-        endpoint(work)
-    with pytest.raises(InvalidInput, match="at most 20"):
-        endpoint(work)
-
-
-def test_an_approval_is_told(work: Workspace, wire: Wire) -> None:
-    market()
-    endpoint(work)
-    kept = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
-    saved_comparisons.approve(work.access(Role.APPROVER), kept)
-    told = json.loads(wire.sent[0][1])["data"]
-    assert told["saved_comparison"] == str(kept.pk)
-    assert told["approved_by"] == "approver-of-alpha"
-    assert told["total_cost"] == kept.summary["total_cost"]
+    WebhookEndpoint.objects.filter(pk=endpoint(work).pk).update(url="https://127.0.0.1/")
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    delivery = WebhookDelivery.objects.get()
+    assert delivery.state == DeliveryState.FAILED
+    assert "private, local or reserved" in delivery.error
 
 
 def test_a_webhook_switched_off_is_sent_nothing_that_waited_but_a_test(
@@ -150,60 +131,21 @@ def test_a_webhook_switched_off_is_sent_nothing_that_waited_but_a_test(
     assert webhooks.send_test(work.access(), WebhookEndpoint.objects.get()).state == "delivered"
 
 
-def test_tests_that_wait_are_few(work: Workspace, wire: Wire) -> None:
-    hook = endpoint(work)
-    wire.answer = 503
-    for _ in range(webhooks.MAX_WAITING_TESTS):
-        webhooks.send_test(work.access(), hook)
-    with pytest.raises(WrongStateError, match="5 test events of this webhook wait"):
-        webhooks.send_test(work.access(), hook)
-
-
-def waiting(work: Workspace, count: int) -> None:
-    """Deliveries that are due, those of one team before those of the next."""
-    hook = endpoint(work, url=f"https://{work.slug}.example.com/")
-    WebhookDelivery.objects.bulk_create(
-        WebhookDelivery(team=work.team, endpoint=hook, event=WebhookEvent.APPROVED, payload={})
-        for _ in range(count)
-    )
-
-
-def test_a_receiver_that_lets_us_wait_holds_up_no_other_team(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waiting(work, 5)
-    waiting(Workspace("beta"), 2)
-    clock, sent = [0.0], []
-
-    def post(url: str, _body: bytes, _headers: Any) -> outbound.Delivery:
-        sent.append(url[8:13])
-        clock[0] += 0.1 if "beta" in url else 3.0
-        return outbound.Delivery(200)
-
-    monkeypatch.setattr(outbound, "post", post)
-    monkeypatch.setattr(webhooks.time, "monotonic", lambda: clock[0])
-    assert webhooks.deliver_due() == 7
-    assert sent == ["alpha", "beta.", "beta.", *["alpha"] * 4]
-
-
-# The guide --------------------------------------------------------------------------------
-
-
-def test_the_receiver_of_the_guide_takes_ours_alone() -> None:
-    names: dict[str, Any] = {}
-    exec(re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[0], names)
-    is_genuine, now, body = names["is_genuine"], int(time.time()), b'{"id":"1"}'
-    ours = webhooks.signature("whsec_a", now, body)
-    assert is_genuine(ours, body, "whsec_a")
-    assert not is_genuine(ours, body + b" ", "whsec_a")
-    assert not is_genuine(ours, body, "whsec_b")
-    assert not is_genuine(webhooks.signature("whsec_a", now - 3600, body), body, "whsec_a")
-    for forged in ("", "t=1", "v1=", "no equals sign", "t=x,v1=\u00e9", ours.split(",")[0]):
-        assert not is_genuine(forged, body, "whsec_a"), forged
+def test_what_failed_before_is_sent_after_what_is_new(work: Workspace, wire: Wire) -> None:
+    """A receiver that lets us wait holds up the first attempts of no other team."""
+    beta = Workspace("beta")
+    for team, attempts in ((work, 1), (beta, 0)):
+        hook = endpoint(team, url=f"https://{team.slug}.example.com/")
+        WebhookDelivery.objects.create(
+            team=team.team, endpoint=hook, event="test", payload={}, attempts=attempts
+        )
+    assert webhooks.deliver_due() == 2
+    assert [url for url, *_ in wire.sent] == [
+        f"https://{n}.example.com/" for n in ("beta", "alpha")
+    ]
 
 
 def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire) -> None:
-    """It said how an event is signed and nothing of what is in it."""
     market()
     endpoint(work, events=[event for event in WebhookEvent.values if event != "test"])
     row = work.project()
@@ -216,6 +158,10 @@ def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire)
     told = [json.loads(body) for _, body, _ in wire.sent]
     rows = re.findall(r"^\| (`.*?) \| (.*?) \|", GUIDE.split("field of `data`")[1], re.MULTILINE)
     described = {(name, place) for names, place in rows for name in re.findall(r"`(\w+)`", names)}
+    assert (told[0]["data"]["saved_comparison"], told[0]["data"]["approved_by"]) == (
+        str(plan.pk),
+        "owner-of-alpha",
+    )
     for one in told:
         assert set(one) == {"id", "event", "created_at", "data"}
         about = "portfolio" if "saved_portfolio" in one["data"] else "project"
