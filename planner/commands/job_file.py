@@ -122,7 +122,7 @@ def _describe(facts: dict[str, Any], request: dict[str, Any], runs: float) -> st
 
 
 JOB_FILE = Command(
-    help="Read a job file (Slurm, Kubernetes, Terraform, SkyPilot, training) as a request.",
+    help="Read a job file (Slurm, Kubernetes, SkyPilot, training) as a request.",
     add_arguments=_add_arguments,
     answer=_answer,
 )

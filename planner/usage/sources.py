@@ -6,7 +6,6 @@ than it may be, compressed twice or not text is refused by name.
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import io
 import json
@@ -15,8 +14,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, BinaryIO, cast
+from functools import reduce
+from typing import IO, Any, BinaryIO
 
 from pricing.common import bounded
 from pricing.common.bounded import MAX_DEPTH, check_nesting
@@ -53,7 +54,7 @@ _OTHER = {
     b"\x1f\x8b": "is compressed twice; unpack it once",
     b"PK\x03\x04": "is compressed twice; unpack it once",
 }
-_DAMAGE = (
+DAMAGE = (
     *(EOFError, OSError, zlib.error, zipfile.BadZipFile, struct.error),
     *(NotImplementedError, ValueError, RuntimeError, OverflowError),
 )
@@ -106,27 +107,30 @@ class Source:
     def lines(self) -> Iterator[str]:
         """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
         assert self.text is not None
-        try:
-            yield from read_lines(
-                cast(BinaryIO, self.text.buffer), self.text.encoding, self.allowance
-            )
-        except InvalidInput:
-            raise
-        except _DAMAGE as error:
-            raise InvalidInput("file", f"is damaged: {error}") from None
+        number = 0
+
+        def place(error: UnicodeDecodeError) -> str:
+            before = error.object[: error.start]
+            ends = max(before.count(end) for end in (b"\n", b"\r"))
+            return f"line {number + 1 + ends}"
+
+        with _readable(line=place):
+            while line := self.text.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    problem = f"is longer than {MAX_LINE:,} characters"
+                    raise InvalidInput(f"line {number}", problem)
+                if "\0" in line:
+                    raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
+                self.allowance.take_rows(1)
+                yield line
 
     def document(self, parse_number: Callable[[str], Any] | None = None) -> Any:
         """The whole file as one JSON document of bounded size and depth; numbers as floats, or
         as `parse_number` reads their text."""
         assert self.text is not None
-        try:
+        with _readable():
             text = self.text.read(MAX_DOCUMENT + 1)
-        except InvalidInput:
-            raise
-        except UnicodeDecodeError:
-            raise InvalidInput("file", "is not UTF-8 text; save it as UTF-8") from None
-        except _DAMAGE as error:
-            raise InvalidInput("file", f"is damaged: {error}") from None
         if len(text) > MAX_DOCUMENT:
             problem = f"is a JSON document of more than {MAX_DOCUMENT:,} characters"
             raise InvalidInput("file", f"{problem}; export a shorter time, or a row a line")
@@ -147,8 +151,33 @@ class Source:
                 yield value
             return
         for number, line in enumerate(self.lines(), 1):
-            if line.strip():
-                yield _read_object(line, number)
+            if not line.strip():
+                continue
+            if line.count("{") + line.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
+                check_nesting(line)
+            try:
+                value = json.loads(line, parse_float=str, parse_int=str)
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"row {number}", f"is not JSON: {error}") from None
+            if not isinstance(value, dict):
+                raise InvalidInput(f"row {number}", "is no JSON object")
+            yield value
+
+
+@contextmanager
+def _readable(
+    what: str = "is damaged", line: Callable[[UnicodeDecodeError], str] = lambda error: "file"
+) -> Iterator[None]:
+    """Says of a file that cannot be unpacked or decoded what is wrong with it."""
+    try:
+        yield
+    except InvalidInput:
+        raise
+    except UnicodeDecodeError as error:
+        problem = "is not UTF-8 text near here; save the file as UTF-8"
+        raise InvalidInput(line(error), problem) from None
+    except DAMAGE as error:
+        raise InvalidInput("file", f"{what}: {error}") from None
 
 
 def open_source(stream: BinaryIO, allowance: Allowance | None = None) -> Source:
@@ -225,12 +254,8 @@ def _seekable(stream: BinaryIO, buffered: Any) -> BinaryIO:
 
 def _open_text(counted: _Counted) -> Source:
     buffered = io.BufferedReader(counted, HEAD)
-    try:
+    with _readable():
         first = buffered.peek(HEAD)[:HEAD]
-    except InvalidInput:
-        raise
-    except _DAMAGE as error:
-        raise InvalidInput("file", f"is damaged: {error}") from None
     for magic, problem in _OTHER.items():
         if first.startswith(magic):
             raise InvalidInput("file", problem)
@@ -245,11 +270,9 @@ def _open_text(counted: _Counted) -> Source:
 
 
 def _open_zip(stream: BinaryIO, allowance: Allowance) -> Source:
-    try:
+    with _readable("is a damaged zip archive"):
         archive = zipfile.ZipFile(stream)
         members = archive.infolist()
-    except _DAMAGE as error:
-        raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
     if len(members) > MAX_MEMBERS:
         raise InvalidInput("file", f"is a zip archive of {len(members):,} files; send one")
     if any(member.filename == "xl/workbook.xml" for member in members):
@@ -265,10 +288,8 @@ def _open_zip(stream: BinaryIO, allowance: Allowance) -> Source:
     check_ratio(files[0].file_size, files[0].compress_size)
     if files[0].flag_bits & 1:
         raise InvalidInput("file", "is a zip archive with a password; remove it")
-    try:
+    with _readable():
         member = archive.open(files[0])
-    except _DAMAGE as error:
-        raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
     return _open_text(_Counted(member, allowance))
 
 
@@ -284,104 +305,35 @@ _OVERLAP = 200
 
 def _check_workbook(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
     """Refuses a workbook whose parts are larger than may be held, whatever they are called: the
-    workbook itself says which of them is a sheet."""
-    check_ratio(sum(one.file_size for one in members), sum(one.compress_size for one in members))
-    if sum(member.file_size for member in members) > MAX_WORKBOOK:
-        raise _large_workbook(f"of more than {MAX_WORKBOOK:,} bytes unpacked")
-    try:
-        for member in members:
-            _check_part(archive.open(member))
-    except InvalidInput:
-        raise
-    except _DAMAGE as error:
-        raise InvalidInput("file", f"is a damaged workbook: {error}; save it as CSV") from None
+    workbook itself says which of them is a sheet. A part may not span too many cells, or have a
+    formula without its value."""
+    unpacked = sum(member.file_size for member in members)
+    check_ratio(unpacked, sum(member.compress_size for member in members))
+    if unpacked > MAX_WORKBOOK:
+        problem = f"is a workbook of more than {MAX_WORKBOOK:,} bytes unpacked"
+        raise InvalidInput("file", f"{problem}; save it as CSV")
+    for member in members:
+        row = column = rows = cells = widest = 0
+        rest = b""
+        with _readable("is a damaged workbook"):
+            part = archive.open(member)
+            while piece := part.read(HEAD * 4):
+                text = rest + piece
+                for letters, number in _PLACE.findall(text):
+                    places = (ord(one) - 64 for one in letters[:6].decode().upper())
+                    column = max(column, reduce(lambda sum_, place: sum_ * 26 + place, places, 0))
+                    row = max(row, int(number[:9]))
+                first, *more = (len(_CELL.findall(of_row)) for of_row in _ROW.split(text))
+                rows += len(more)
+                widest = max(widest, cells + first, *more)
+                cells = more[-1] if more else cells + first
+                _check_piece((row + rows) * max(column + widest, 1), text)
+                rest = text[-_OVERLAP:]
 
 
-def _check_part(part: IO[bytes]) -> None:
-    """Refuses a part that would span too many cells, or has a formula without its value. A cell
-    stands where it says, or beside the one before it."""
-    row = column = rows = cells = widest = 0
-    rest = b""
-    while piece := part.read(HEAD * 4):
-        text = rest + piece
-        for letters, number in _PLACE.findall(text):
-            if letters:
-                column = max(column, _column_number(letters))
-            row = max(row, int(number[:9]))
-        first, *more = _ROW.split(text)
-        rows += len(more)
-        for of_row in (first, *more):
-            cells = len(_CELL.findall(of_row)) + (cells if of_row is first else 0)
-            widest = max(widest, cells)
-        if (row + rows) * max(column + widest, 1) > MAX_CELLS:
-            raise _large_workbook("with too many cells")
-        if _NO_VALUE.search(text):
-            problem = "is a workbook with formulas whose values it does not hold, or with errors"
-            raise InvalidInput("file", f"{problem}; save the sheet as values")
-        rest = text[-_OVERLAP:]
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters[:6].upper():
-        number = number * 26 + letter - 64
-    return number
-
-
-def _large_workbook(problem: str) -> InvalidInput:
-    return InvalidInput("file", f"is a workbook {problem}; save it as CSV")
-
-
-# Lines ------------------------------------------------------------------------------------
-
-
-def read_lines(stream: BinaryIO, encoding: str, allowance: Allowance) -> Iterator[str]:
-    """The lines with their ends, whether these are LF, CR LF or CR; refused where one is too long,
-    no text, or holds a NUL."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    number, rest = 0, ""
-    is_last = False
-    while not is_last:
-        data = stream.read(HEAD)
-        is_last = not data
-        try:
-            block = rest + decoder.decode(data, is_last)
-        except UnicodeDecodeError as error:
-            good = rest + error.object[: error.start].decode(error.encoding, "replace")
-            place = number + len(io.StringIO(good, newline="").readlines())
-            place += good.endswith(("\n", "\r")) or not good
-            problem = "is not UTF-8 text near here; save the file as UTF-8"
-            raise InvalidInput(f"line {place}", problem) from None
-        # A CR at the end of the block may be half of a CR LF.
-        cut = max(block.rfind("\n"), block.rfind("\r", 0, -1)) + 1
-        whole, rest = (block, "") if is_last else (block[:cut], block[cut:])
-        lines = io.StringIO(whole, newline="").readlines()
-        if "\0" in whole or len(whole) > MAX_LINE:
-            for index, line in enumerate(lines, number + 1):
-                _check_line(line, index)
-        allowance.take_rows(len(lines))
-        number += len(lines)
-        _check_line(rest, number + 1)
-        yield from lines
-
-
-def _check_line(line: str, number: int) -> None:
-    if len(line) > MAX_LINE:
-        raise InvalidInput(f"line {number}", f"is longer than {MAX_LINE:,} characters")
-    if "\0" in line:
-        raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
-
-
-# JSON -------------------------------------------------------------------------------------
-
-
-def _read_object(text: str, number: int) -> dict[str, Any]:
-    if text.count("{") + text.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
-        check_nesting(text)
-    try:
-        value = json.loads(text, parse_float=str, parse_int=str)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"row {number}", f"is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise InvalidInput(f"row {number}", "is no JSON object")
-    return value
+def _check_piece(spanned_cells: int, text: bytes) -> None:
+    if spanned_cells > MAX_CELLS:
+        raise InvalidInput("file", "is a workbook with too many cells; save it as CSV")
+    if _NO_VALUE.search(text):
+        problem = "is a workbook with formulas whose values it does not hold, or with errors"
+        raise InvalidInput("file", f"{problem}; save the sheet as values")

@@ -4,19 +4,16 @@ PURE."""
 from __future__ import annotations
 
 import tomllib
-from typing import Any
 
 from planner.usage.job_files import configs, kubernetes, slurm_script
 from planner.usage.job_files.facts import JobFacts
-from pricing.common import bounded
 from pricing.common.bounded import check_lines
 from pricing.common.invalid_input import InvalidInput
 
 MAX_CHARACTERS = 1_000_000
 FORMS = (
-    "scripts of Slurm, Kubernetes manifests, tasks of SkyPilot, terraform show -json, "
-    "configurations of axolotl, LLaMA-Factory, TRL, accelerate, torchtitan, NeMo, MaxText and "
-    "GPT-NeoX"
+    "scripts of Slurm, Kubernetes manifests, tasks of SkyPilot, configurations of axolotl, "
+    "LLaMA-Factory, TRL, accelerate, torchtitan, NeMo, MaxText and GPT-NeoX"
 )
 
 
@@ -26,37 +23,22 @@ def read_job_file(text: str, name: str = "") -> JobFacts:
         raise InvalidInput("file", f"is larger than {MAX_CHARACTERS:,} characters")
     if "\0" in text:
         raise InvalidInput("file", "holds a NUL; it is not text")
-    if '"terraform_version"' not in text[:10_000]:
-        for _ in check_lines(text.splitlines(), "file"):
-            pass
+    for _ in check_lines(text.splitlines(), "file"):
+        pass
     if slurm_script.matches(text):
         return slurm_script.read(text)
-    documents = _documents(text, name)
+    if name.endswith(".toml"):
+        try:
+            documents = [tomllib.loads(text)]
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput("file", f"is not TOML: {str(error)[:120]}") from None
+    else:
+        documents = configs.read_documents(text)
     if kubernetes.matches(documents):
         return kubernetes.read(documents)
     first = documents[0] if documents else {}
-    if configs.is_terraform(first):
-        return configs.read_terraform(first)
     if configs.is_skypilot(first):
         return configs.read_skypilot(first)
     if configs.is_training(first):
         return configs.read_training(first, name)
     raise InvalidInput("file", f"is none of the forms that are read: {FORMS}")
-
-
-def _documents(text: str, name: str) -> list[dict[str, Any]]:
-    if name.endswith((".tf", ".tfvars", ".hcl")):
-        problem = "is Terraform; send what `terraform show -json` prints of its plan"
-        raise InvalidInput("file", problem)
-    if name.endswith(".toml"):
-        try:
-            return [tomllib.loads(text)]
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput("file", f"is not TOML: {str(error)[:120]}") from None
-    if '"terraform_version"' in text[:10_000]:
-        try:
-            document = bounded.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput("file", f"is not JSON: {str(error)[:120]}") from None
-        return [document] if isinstance(document, dict) else []
-    return configs.read_documents(text)

@@ -1,18 +1,16 @@
-"""Files of YAML, JSON and TOML that describe work: tasks of SkyPilot, plans of Terraform, and
-configurations of training (axolotl, LLaMA-Factory, TRL, accelerate, torchtitan, NeMo, MaxText,
-GPT-NeoX). PURE."""
+"""Files of YAML, JSON and TOML that describe work: tasks of SkyPilot, configurations of training
+(axolotl, LLaMA-Factory, TRL, accelerate, torchtitan, NeMo, MaxText, GPT-NeoX). PURE."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 import yaml
 
 from planner.usage.job_files.facts import JobFacts, split_count
-from planner.usage.machines import find_machine, name_accelerator
+from planner.usage.machines import find_machine
 from pricing.common.invalid_input import InvalidInput
 
 MAX_ALIASES = 200
@@ -61,16 +59,20 @@ def read_documents(text: str) -> list[dict[str, Any]]:
 
 def inner(value: Any, *names: str) -> dict[str, Any]:
     """An object within objects; an empty one where there is none."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+    found = _within(value, names)
+    return found if isinstance(found, dict) else {}
 
 
 def items(value: Any, *names: str) -> list[dict[str, Any]]:
     """Objects of a list within objects."""
+    found = _within(value, names)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def _within(value: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return value
 
 
 def count_of(value: Any) -> float | None:
@@ -93,8 +95,6 @@ def word_of(value: Any) -> str:
 
 
 # SkyPilot ---------------------------------------------------------------------------------
-
-_CLOUDS = ("aws", "gcp", "azure")
 
 
 def is_skypilot(document: dict[str, Any]) -> bool:
@@ -119,7 +119,7 @@ def read_skypilot(document: dict[str, Any]) -> JobFacts:
         facts.accelerator, count = split_count(text)
         facts.per_node = 1.0 if count is None and ":" not in text else count
     place = word_of(resources.get("cloud")) or word_of(resources.get("infra")).partition("/")[0]
-    facts.provider = place.lower() if place.lower() in _CLOUDS else ""
+    facts.provider = place.lower() if place.lower() in ("aws", "gcp", "azure") else ""
     facts.region = word_of(resources.get("region"))
     facts.machine = word_of(resources.get("instance_type"))
     if facts.machine and facts.per_node is None:
@@ -136,7 +136,7 @@ def _read_service(service: dict[str, Any], facts: JobFacts) -> None:
     policy = inner(service, "replica_policy")
     low, high = policy.get("min_replicas"), policy.get("max_replicas")
     number = service.get("replicas", low)
-    if not service or number is None:
+    if number is None:
         return
     replicas = count_of(number)
     if high is not None and high != low:
@@ -145,96 +145,6 @@ def _read_service(service: dict[str, Any], facts: JobFacts) -> None:
         facts.ask_count(f"the number of replicas is {str(number)[:40]!r}")
     elif facts.nodes is not None:
         facts.nodes *= replicas
-        return
-    facts.nodes = None
-
-
-# Terraform --------------------------------------------------------------------------------
-
-_MACHINE_KEYS = ("instance_type", "instance_types", "machine_type", "vm_size", "size", "sku")
-_COUNT_KEYS = (
-    *("instance_count", "desired_size", "desired_capacity", "node_count", "target_size"),
-    *("instances", "initial_node_count"),
-)
-_SCALING_KEYS = ("max_size", "max_count", "max_node_count")
-_SINGLE_MACHINES = re.compile(r"aws_(spot_)?instance\w*|google_compute_instance|azurerm_\w+machine")
-
-
-def is_terraform(document: dict[str, Any]) -> bool:
-    """Whether it is what `terraform show -json` prints of a plan or a state."""
-    return "terraform_version" in document and bool({"planned_values", "values"} & document.keys())
-
-
-def read_terraform(document: dict[str, Any]) -> JobFacts:
-    """Machines with accelerators that the plan sets up."""
-    facts = JobFacts("Terraform plan")
-    values = inner(document, "planned_values") or inner(document, "values")
-    total: float | None = 0.0
-    for resource in _resources(inner(values, "root_module")):
-        for group in _groups(inner(resource, "values")):
-            each = _machine(group, facts)
-            if each == 0:
-                continue
-            count = _count(word_of(resource.get("type")), group, facts)
-            if count is None or each is None or total is None:
-                total = None
-            else:
-                total += count * each
-                facts.per_node, facts.nodes = each, (facts.nodes or 0) + count
-    facts.accelerators = total or None
-    if not facts.machine:
-        facts.note("No machine with accelerators is set in this file.")
-    return facts.settle()
-
-
-def _resources(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from items(module, "resources")
-    for child in items(module, "child_modules"):
-        yield from _resources(child)
-
-
-def _groups(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    flat: dict[str, Any] = {}
-    several: list[dict[str, Any]] = []
-    for key, value in values.items():
-        objects = [value] if isinstance(value, dict) else items(value)
-        if len(objects) == 1:
-            flat = next(_groups(objects[0])) | flat
-        elif objects:
-            several += objects
-        else:
-            flat[key] = value[0] if isinstance(value, list) and value else value
-    if not several:
-        yield flat
-    for group in several:
-        yield flat | next(_groups(group))
-
-
-def _machine(group: dict[str, Any], facts: JobFacts) -> float | None:
-    name = next((word_of(group[key]) for key in _MACHINE_KEYS if word_of(group.get(key))), "")
-    for provider in _CLOUDS if name else ():
-        known = find_machine(provider, name)
-        attached = count_of(group.get("count")) if provider == "gcp" else None
-        if known.accelerators == 0 and not (attached and word_of(group.get("type"))):
-            continue
-        facts.machine, facts.provider = name, provider
-        facts.name_kind(known.accelerator or name_accelerator(word_of(group.get("type"))))
-        return known.accelerators or attached
-    return 0.0
-
-
-def _count(kind: str, group: dict[str, Any], facts: JobFacts) -> float | None:
-    counts = (count_of(group.get(name)) for name in _COUNT_KEYS)
-    count = next((count for count in counts if count is not None), None)
-    if count is not None:
-        return count
-    if _SINGLE_MACHINES.fullmatch(kind):
-        return 1.0
-    maximum = next((group[name] for name in _SCALING_KEYS if group.get(name)), None)
-    if maximum is not None:
-        facts.note(f"At most {str(maximum)[:20]} × {facts.machine}: a limit of scaling is no use.")
-    facts.ask_count(f"how many {facts.machine} run is not stated")
-    return None
 
 
 # Training ---------------------------------------------------------------------------------
@@ -264,20 +174,21 @@ def is_training(document: dict[str, Any]) -> bool:
 
 def read_training(document: dict[str, Any], name: str = "") -> JobFacts:
     """What a configuration states; tokens follow from steps where batch and accelerators do."""
-    facts = JobFacts("Training configuration")
+    facts = JobFacts("Training configuration", training={"kind": "training"})
     trainer, training = inner(document, "trainer"), inner(document, "training")
-    values = {**inner(document, "model"), **training, **document}
+    values = {**inner(document, "model"), **trainer, **training, **document}
     _read_processes(document, trainer, facts)
     _read_model(values, facts)
-    sequence = facts.training.get("sequence_length")
-    whole = count_of(values.get("global_batch_size"))
-    each = count_of(values.get("per_device_batch_size"))
+    sequence = _first_count(values, _SEQUENCE)
+    if sequence:
+        facts.training["sequence_length"] = int(sequence)
+    whole, each = (count_of(values.get(f"{of}_batch_size")) for of in ("global", "per_device"))
     if whole is None and each is not None and facts.accelerators is not None:
         whole = each * facts.accelerators
     if whole and sequence:
         facts.tokens_per_step = whole * sequence
         facts.training["global_batch_tokens"] = int(facts.tokens_per_step)
-    steps = count_of(values.get("max_steps") or trainer.get("max_steps") or training.get("steps"))
+    steps = count_of(values.get("max_steps") or training.get("steps"))
     if steps and facts.tokens_per_step:
         facts.training["tokens"] = steps * facts.tokens_per_step
         facts.note(f"{steps:,.0f} steps of {facts.tokens_per_step:,.0f} tokens.")
@@ -289,8 +200,11 @@ def read_training(document: dict[str, Any], name: str = "") -> JobFacts:
     if in_name and facts.accelerators is None:
         facts.accelerators = float(in_name[1])
         facts.note(f"{in_name[1]} accelerators are read from the file's name: check them.")
-    facts.training.setdefault("kind", "training")
     return facts.settle()
+
+
+def _first_count(values: dict[str, Any], names: tuple[str, ...]) -> float | None:
+    return next((count for name in names if (count := count_of(values.get(name)))), None)
 
 
 def _read_processes(document: dict[str, Any], trainer: dict[str, Any], facts: JobFacts) -> None:
@@ -302,11 +216,8 @@ def _read_processes(document: dict[str, Any], trainer: dict[str, Any], facts: Jo
         facts.nodes = count_of(trainer.get("num_nodes"))
         if facts.nodes is None:
             facts.note("`devices` counts those of one node; the number of nodes is not stated.")
-    sizes = [
-        count_of(value)
-        for key, value in document.items()
-        if re.fullmatch(r"(dcn|ici)_\w+_parallelism", key)
-    ]
+    keys = (key for key in document if re.fullmatch(r"(dcn|ici)_\w+_parallelism", key))
+    sizes = [count_of(document[key]) for key in keys]
     if sizes and None not in sizes:
         facts.accelerators = prod(size for size in sizes if size is not None)
 
@@ -320,9 +231,6 @@ def _read_model(values: dict[str, Any], facts: JobFacts) -> None:
     for field, key in (("layers", "num_layers"), ("hidden_size", "hidden_size")):
         if count := count_of(values.get(key)):
             facts.training[field] = int(count)
-    sequence = next((count_of(values[key]) for key in _SEQUENCE if count_of(values.get(key))), None)
-    if sequence:
-        facts.training["sequence_length"] = int(sequence)
     adapter = word_of(values.get("adapter")) or word_of(values.get("finetuning_type"))
     if adapter in _ADAPTERS:
         quantised = values.get("load_in_4bit") is True or count_of(values.get("quantization_bit"))

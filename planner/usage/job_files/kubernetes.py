@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from math import ceil
 from typing import Any, NamedTuple
 
 from planner.usage.job_files.configs import count_of, inner, items, word_of
 from planner.usage.job_files.facts import JobFacts
-from planner.usage.machines import find_machine, is_slice
+from planner.usage.machines import find_machine_anywhere, is_slice
 
 _REPLICATED = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController")
 _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "google.com/tpu", "habana.ai/gaudi")
@@ -29,7 +28,6 @@ _SHARED_RESOURCE = re.compile(
     r"/gpu\.shared$|/gpu-?mem|/gpucores|/vcuda|/vgpu|gpu-memory|gpu-core|/shared-gpu", re.IGNORECASE
 )
 _MACHINE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_PROVIDERS = ("aws", "azure", "gcp")
 _SCALERS = ("HorizontalPodAutoscaler", "ScaledObject", "ScaledJob")
 
 
@@ -45,40 +43,36 @@ class Pods(NamedTuple):
     """Seconds in which all of them end."""
 
 
+Part = tuple[float, float | None, float]
+"""Accelerators, hours and runs."""
+
+
 def matches(documents: list[dict[str, Any]]) -> bool:
     return any("apiVersion" in one and "kind" in one for one in documents)
-
-
-class _Part(NamedTuple):
-    accelerators: float
-    hours: float | None
-    runs: float
 
 
 def read(documents: list[dict[str, Any]]) -> JobFacts:
     """All workloads of the file together, as they run at the same time."""
     facts = JobFacts("Kubernetes manifest")
-    parts: list[_Part | None] = []
+    parts: list[Part | None] = []
     is_named: list[bool] = []
-    flat: list[dict[str, Any]] = []
     for document in documents:
         is_list = word_of(document.get("kind")).endswith("List")
-        flat += items(document, "items") if is_list else [document]
-    for document in flat:
-        spec, kind = inner(document, "spec"), word_of(document.get("kind"))
-        if kind in _SCALERS:
-            facts.ask_count(f"a {kind} scales it: a limit is no use")
-        pods = _pods(kind, spec, facts)
-        if pods:
-            name = inner(document, "metadata")
-            facts.name = facts.name or word_of(name.get("name") or name.get("generateName"))
-        for pod in pods:
-            each = _pod_accelerators(pod.spec, facts)
-            if each != 0:
-                is_named.append(_read_selectors(pod.spec, facts))
-                places = (spec, inner(spec, "runPolicy"))
-                seconds = (count_of(place.get("activeDeadlineSeconds")) for place in places)
-                parts.append(_part(pod, each, next(filter(None, seconds), None), facts))
+        for one in items(document, "items") if is_list else [document]:
+            spec, kind = inner(one, "spec"), word_of(one.get("kind"))
+            if kind in _SCALERS:
+                facts.ask_count(f"a {kind} scales it: a limit is no use")
+            pods = _pods(kind, spec, facts)
+            if pods and not facts.name:
+                name = inner(one, "metadata")
+                facts.name = word_of(name.get("name") or name.get("generateName"))
+            for pod in pods:
+                each = _pod_accelerators(pod.spec, facts)
+                if each != 0:
+                    is_named.append(_read_selectors(pod.spec, facts))
+                    places = (spec, inner(spec, "runPolicy"))
+                    seconds = (count_of(place.get("activeDeadlineSeconds")) for place in places)
+                    parts.append(_part(pod, each, next(filter(None, seconds), None), facts))
     is_one_kind = bool(facts.accelerator) and "accelerator" not in facts.questions
     if is_one_kind and any(is_named) and not all(is_named):
         facts.note(
@@ -89,7 +83,21 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
     return facts.settle()
 
 
-def _part(pods: Pods, each: float | None, deadline: float | None, facts: JobFacts) -> _Part | None:
+def _add_up(parts: list[Part | None], facts: JobFacts) -> None:
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        facts.ask_count("a part of it is not known")
+        facts.per_node = None
+        return
+    facts.accelerators = sum(part[0] for part in known) or None
+    if len({part[1:] for part in known}) > 1:
+        facts.ask("hours", "its parts run for different times or different numbers of times")
+    elif known:
+        runs = known[0][2]
+        facts.hours, facts.runs = known[0][1], int(runs) if runs % 1 == 0 else runs
+
+
+def _part(pods: Pods, each: float | None, deadline: float | None, facts: JobFacts) -> Part | None:
     """None where accelerators or pods are not known. A deadline of the whole workload bounds all
     its completions together, one of the pod each of them."""
     number, of_pod = count_of(pods.count), count_of(pods.spec.get("activeDeadlineSeconds"))
@@ -101,22 +109,8 @@ def _part(pods: Pods, each: float | None, deadline: float | None, facts: JobFact
     whole = pods.deadline or deadline
     total = of_pod * ceil(pods.runs) if of_pod else None
     if whole and (total is None or whole < total):
-        return _Part(each * number, whole / 3600, 1)
-    return _Part(each * number, of_pod / 3600 if of_pod else None, pods.runs)
-
-
-def _add_up(parts: list[_Part | None], facts: JobFacts) -> None:
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        facts.questions.setdefault("peak_accelerators", "a part of it is not known")
-        facts.per_node = None
-        return
-    facts.accelerators = sum(part.accelerators for part in known) or None
-    if len({(part.hours, part.runs) for part in known}) > 1:
-        facts.ask("hours", "its parts run for different times or different numbers of times")
-    elif known:
-        runs = known[0].runs
-        facts.hours, facts.runs = known[0].hours, int(runs) if runs % 1 == 0 else runs
+        return each * number, whole / 3600, 1
+    return each * number, of_pod / 3600 if of_pod else None, pods.runs
 
 
 def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
@@ -142,12 +136,9 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
             workers = Pods(number, inner(group, "template", "spec"))
             pods.append(_times(group.get("numOfHosts", 1), workers))
         return pods
-    plain: dict[str, Callable[[], list[Pods]]] = {
-        "Pod": lambda: [Pods(1, spec)],
-        "DaemonSet": lambda: [Pods("one for each node", template)],
-        "Job": lambda: [_job(spec, facts)],
-    }
-    return plain.get(kind, lambda: _replica_specs(spec, facts))()
+    if kind in ("Pod", "DaemonSet"):
+        return [Pods(1, spec) if kind == "Pod" else Pods("one for each node", template)]
+    return [_job(spec, facts)] if kind == "Job" else _replica_specs(spec, facts)
 
 
 def _job(spec: dict[str, Any], facts: JobFacts) -> Pods:
@@ -167,11 +158,10 @@ def _job(spec: dict[str, Any], facts: JobFacts) -> Pods:
 
 
 def _times(factor: Any, pods: Pods) -> Pods:
-    one, other = count_of(factor), count_of(pods.count)
-    if one == 1:
-        return pods
-    unknown = one is None or other is None
-    return pods._replace(count=f"{factor} × {pods.count}" if unknown else one * other)  # type: ignore[operator]
+    times, count = count_of(factor), count_of(pods.count)
+    if times is None or count is None:
+        return pods if times == 1 else pods._replace(count=f"{factor} × {pods.count}")
+    return pods._replace(count=times * count)
 
 
 def _replica_specs(spec: dict[str, Any], facts: JobFacts) -> list[Pods]:
@@ -222,34 +212,33 @@ def _of_container(container: dict[str, Any], facts: JobFacts) -> float | None:
 
 
 def _read_selectors(pod: dict[str, Any], facts: JobFacts) -> bool:
+    """Whether labels of nodes name the accelerator, which is taken over."""
     labels = _labels(pod)
-    for label in _ACCELERATOR_LABELS:
-        name = word_of(labels.get(label))
-        if name and is_slice(name):
-            _take_slices(name, facts)
-        else:
-            facts.name_kind(name)
-    for label in _SLICE_LABELS:
-        if size := word_of(labels.get(label)):
-            _take_slices(size, facts)
+    names = [word_of(labels.get(label)) for label in _ACCELERATOR_LABELS]
+    for name in names:
+        facts.name_kind("" if is_slice(name) else name)
+    of_slices = [word_of(labels.get(label)) for label in _SLICE_LABELS]
+    for name in filter(None, (*filter(is_slice, names), *of_slices)):
+        _take_slices(name, facts)
     for label in _SHARING_LABELS:
         if label in labels:
             facts.ask_count(f"accelerators are shared by several pods ({label})")
-    machines = [_read_machine(word_of(labels.get(label)), facts) for label in _MACHINE_LABELS]
     if labels.get("cloud.google.com/gke-spot") in ("true", True):
         facts.spot = True
-    return any(machines) or any(word_of(labels.get(label)) for label in _ACCELERATOR_LABELS)
+    machines = (word_of(labels.get(label)) for label in _MACHINE_LABELS)
+    for name in filter(None, machines):
+        known = find_machine_anywhere("", name)
+        if known.accelerator:
+            facts.machine = name
+            facts.name_kind(known.accelerator)
+            return True
+    return any(names)
 
 
 def _labels(pod: dict[str, Any]) -> dict[str, Any]:
     labels = inner(pod, "nodeSelector")
-    for term in items(
-        pod,
-        "affinity",
-        "nodeAffinity",
-        "requiredDuringSchedulingIgnoredDuringExecution",
-        "nodeSelectorTerms",
-    ):
+    place = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    for term in items(pod, *place, "nodeSelectorTerms"):
         for one in items(term, "matchExpressions"):
             values = one.get("values")
             if one.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
@@ -260,13 +249,3 @@ def _labels(pod: dict[str, Any]) -> dict[str, Any]:
 def _take_slices(name: str, facts: JobFacts, number: object = "some") -> None:
     facts.take_slices(name, str(number)[:20])
     facts.ask_count(f"slices ({name}) are how many accelerators is not stated")
-
-
-def _read_machine(name: str, facts: JobFacts) -> bool:
-    for provider in _PROVIDERS if name else ():
-        known = find_machine(provider, name)
-        if known.accelerator:
-            facts.machine, facts.provider = name, provider
-            facts.name_kind(known.accelerator)
-            return True
-    return False

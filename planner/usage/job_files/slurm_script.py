@@ -23,8 +23,17 @@ _SHORT = {
     "w": "nodelist",
     "F": "nodefile",
 }
-_VARIABLE = re.compile(r"^\s*(?:export\s+)?(?:N?GPUS?_PER_NODE|NUM_GPUS)=(\d{1,4})\b", re.MULTILINE)
-_LAUNCHER = re.compile(r"--nproc[-_]per[-_]node[=\s]+(\d{1,4})\b")
+_OF_JOB = ("gpus", "tres-per-job")
+_OF_NODE = ("gpus-per-node", "gres", "tres-per-node")
+_OF_TASK = ("gpus-per-task", "tres-per-task")
+_COUNTS = (*_OF_JOB, *_OF_NODE, *_OF_TASK, "gpus-per-socket")
+_GPUS = re.compile(r"(?:^|,)(?:gres[/:])?gpu(?:[:=]([^,(]*))?(?=[,(]|$)")
+_IN_SCRIPT = {
+    "a shell variable": re.compile(
+        r"^\s*(?:export\s+)?(?:N?GPUS?_PER_NODE|NUM_GPUS)=(\d{1,4})\b", re.MULTILINE
+    ),
+    "the launcher": re.compile(r"--nproc[-_]per[-_]node[=\s]+(\d{1,4})\b"),
+}
 _TIME = re.compile(r"(?:(\d{1,5})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 _RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7})(?::(\d{1,5}))?)?")
 MAX_TASKS = 1_000_000
@@ -41,173 +50,128 @@ def read(text: str) -> JobFacts:
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
             break  # Slurm reads no option below the first command
-        if not line.startswith("#SBATCH"):
-            continue
-        rest = line.removeprefix("#SBATCH").strip()
-        try:
-            words = shlex.split(rest, comments=True)
-        except ValueError:
-            words = rest.split()
-        options |= _options(words)
-    first = options
-    facts.name = first.get("job-name", "")
-    facts.accelerators = _read_part(first, facts, text)
+        if line.startswith("#SBATCH"):
+            options |= _options(line.removeprefix("#SBATCH").strip())
+    facts.name = options.get("job-name", "")
+    facts.nodes = _nodes(options)
+    facts.accelerators = _accelerators(options, facts, text)
     if re.search(r"^#SBATCH\s+(het|pack)job\b", text, re.MULTILINE):
         facts.ask_count("it has parts of different kinds")
-    _read_time(first.get("time", ""), facts)
-    _read_array(first.get("array", ""), facts)
+    _read_time(options.get("time", ""), facts)
+    _read_array(options.get("array", ""), facts)
     for key in ("constraint", "partition"):
-        if not facts.accelerator and accelerators.find(first.get(key, "")):
-            facts.accelerator = first[key]
-            facts.note(f"The accelerator is read from the {key} {first[key]!r}.")
+        if not facts.accelerator and accelerators.find(options.get(key, "")):
+            facts.accelerator = options[key]
+            facts.note(f"The accelerator is read from the {key} {options[key]!r}.")
     return facts.settle()
 
 
-def _options(words: list[str]) -> dict[str, str]:
+def _options(text: str) -> dict[str, str]:
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:
+        words = text.split()
     options: dict[str, str] = {}
-    index = 0
-    while index < len(words):
-        word = words[index]
-        index += 1
-        if word.startswith("--"):
-            name, sign, value = word[2:].partition("=")
-        elif word.startswith("-") and len(word) > 1:
-            name, value = _SHORT.get(word[1], word[1]), word[2:].removeprefix("=")
-            sign = value
-        else:
+    name = ""
+    for word in words:
+        if not word.startswith("-"):
+            if name:
+                options[name], name = word, ""
             continue
-        if not sign and index < len(words) and not words[index].startswith("-"):
-            value = words[index]
-            index += 1
+        if word.startswith("--"):
+            name, _, value = word[2:].partition("=")
+        else:
+            name, value = _SHORT.get(word[1:2], word[1:2]), word[2:].removeprefix("=")
         options[name] = value or "yes"
+        name = "" if value else name
     return options
 
 
-def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | None:
-    nodes = _nodes(options)
-    facts.nodes = nodes if isinstance(nodes, float) else None
-    totals: dict[str, float] = {}
-    why_open = ""
-    for option, value in _statements(options, facts):
-        each = _count(value, facts)
-        if each is None:
-            return None
-        times = _times(option, options)
-        if isinstance(times, str):
-            why_open = why_open or times
-            continue
-        totals[option] = each * times
-        if option in _OF_NODE:
-            facts.per_node = each
+def _accelerators(options: dict[str, str], facts: JobFacts, text: str) -> float | None:
+    counts = {
+        option: (_count(value, facts), _times(option, options))
+        for option, value in _statements(options, facts)
+    }
+    totals = {
+        option: each * times
+        for option, (each, times) in counts.items()
+        if each is not None and times is not None
+    }
+    if any(each is None for each, _ in counts.values()):
+        return None
+    facts.per_node = next((counts[option][0] for option in _OF_NODE if option in totals), None)
     if len(set(totals.values())) > 1:
         facts.per_node = None
         named = ", ".join(f"{total:g} by --{option}" for option, total in totals.items())
         facts.ask_count(f"its options state different counts: {named}")
         return None
     if totals:
-        is_stated = options.keys() & {"gpus", *_NAMES_NODES}
-        if not is_stated and _number(options.get("ntasks", "")) != 1.0:
-            _note_one_node(options, totals, facts)
         return next(iter(totals.values()))
-    if why_open or "peak_accelerators" in facts.questions:
-        facts.ask_count(why_open)
-        return None
-    return _of_script(text, nodes, facts, "exclusive" in options)
-
-
-_NAMES_NODES = {"nodes", "nodelist", "nodefile"}
-_OF_NODE = ("gpus-per-node", "gres", "tres-per-node")
+    for option in counts:
+        facts.ask_count(f"--{option} counts for each of a number that is not stated")
+    if "exclusive" in options:
+        facts.note("--exclusive takes whole nodes; how many accelerators they have is not stated.")
+    for what, pattern in _IN_SCRIPT.items():
+        match = pattern.search(text)
+        if match and facts.nodes is not None and "peak_accelerators" not in facts.questions:
+            facts.per_node = float(match[1])
+            facts.note(f"{match[1]} accelerators a node are read from {what}: check them.")
+            return facts.per_node * facts.nodes
+    return None
 
 
 def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str, str]]:
-    for option in ("gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"):
-        if option in options:
-            yield option, options[option]
-    for option in ("gres", "tres-per-node", "tres-per-task", "tres-per-job"):
-        text = re.sub(r"\bgres[/:]", "", options.get(option, ""))
-        if option.startswith("tres"):
-            text = text.replace("=", ":")
-        parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
-        if value := ",".join(part.partition(":")[2].partition("(")[0] or "1" for part in parts):
+    for option in _COUNTS:
+        text = options.get(option, "")
+        value = text
+        if not option.startswith("gpus"):
+            value = ",".join(part.replace("=", ":") or "1" for part in _GPUS.findall(text))
+        if value:
             yield option, value
         elif shared := re.search(r"\b(?:shard|mps)\b[^,]*", text):
             facts.ask_count(f"it takes a share of an accelerator ({shared[0][:40]})")
 
 
-def _times(option: str, options: dict[str, str]) -> float | str:
-    if option in ("gpus", "tres-per-job"):
+def _times(option: str, options: dict[str, str]) -> float | None:
+    """What a count is multiplied by; None where that is open."""
+    if option in _OF_JOB:
         return 1.0
     if option in _OF_NODE:
-        if "gpus" in options and not options.keys() & _NAMES_NODES:
-            return "nodes are not stated"
-        return _nodes(options)
+        is_open = "gpus" in options and not options.keys() & {"nodes", "nodelist", "nodefile"}
+        return None if is_open else _nodes(options)
     if option == "gpus-per-socket":
-        return "it counts by --gpus-per-socket, which leaves the number open"
+        return None
     if "ntasks" in options:
-        number = _number(options["ntasks"])
-        return number if number is not None else _no_number("ntasks", options)
-    if "gpus" in options:
-        return "tasks are not stated"
-    nodes = _nodes(options)
-    if isinstance(nodes, str) or "ntasks-per-node" not in options:
-        return nodes
-    on_each = _number(options["ntasks-per-node"])
-    return _no_number("ntasks-per-node", options) if on_each is None else on_each * nodes
+        return _number(options["ntasks"])
+    nodes, on_each = _nodes(options), _number(options.get("ntasks-per-node", "1"))
+    return None if "gpus" in options or nodes is None or on_each is None else nodes * on_each
 
 
-def _nodes(options: dict[str, str]) -> float | str:
+def _nodes(options: dict[str, str]) -> float | None:
     if "nodes" in options:
-        number = _number(options["nodes"])
-        return number if number is not None else _no_number("nodes", options)
+        return _number(options["nodes"])
     if options.keys() & {"nodelist", "nodefile"}:
-        return "how many hosts its list names is not counted; say --nodes"
+        return None
     tasks, on_each = (_number(options.get(key, "")) for key in ("ntasks", "ntasks-per-node"))
     return float(ceil(tasks / on_each)) if tasks and on_each else 1.0
-
-
-def _note_one_node(options: dict[str, str], totals: dict[str, float], facts: JobFacts) -> None:
-    if "ntasks" in options and "ntasks-per-node" not in options and totals.keys() & set(_OF_NODE):
-        facts.note(
-            f"--nodes is not stated and counts as one, although {options['ntasks'][:20]} tasks may "
-            "be spread over several."
-        )
-
-
-def _no_number(option: str, options: dict[str, str]) -> str:
-    return f"{option} {options[option][:40]!r} is no one number"
 
 
 def _number(text: str) -> float | None:
     return float(text) if text.isdecimal() and len(text) < 8 else None
 
 
-def _of_script(text: str, nodes: float | str, facts: JobFacts, is_exclusive: bool) -> float | None:
-    if isinstance(nodes, str):
-        facts.ask_count(nodes)
-        return None
-    for pattern, what in ((_VARIABLE, "a shell variable"), (_LAUNCHER, "the launcher")):
-        match = pattern.search(text)
-        if match:
-            facts.per_node = float(match[1])
-            facts.note(f"{match[1]} accelerators a node are read from {what}: check them.")
-            return facts.per_node * nodes
-    if is_exclusive:
-        facts.note("--exclusive takes whole nodes; how many accelerators they have is not stated.")
-    return None
-
-
 def _count(text: str, facts: JobFacts) -> float | None:
     total = 0.0
     for part in text.split(","):
         name, count = split_count(part)
-        if name and count is None and ":" not in part and re.search(r"[a-z]", name, re.IGNORECASE):
-            count = None if name.startswith("$") else 1.0
+        if count is None and ":" not in part and re.match(r"[^$]*[a-z]", name, re.IGNORECASE):
+            count = 1.0
         if count is None:
             facts.ask_count(f"{part[:40]!r} is no number of accelerators")
             return None
         if name and is_slice(name):
             facts.take_slices(name, f"{count:g}")
-        elif name and not name.startswith("$"):
+        elif not name.startswith("$"):
             facts.name_kind(name)
         total += count
     return total
@@ -219,31 +183,25 @@ def _read_time(text: str, facts: JobFacts) -> None:
         if text:
             facts.ask("hours", f"the time limit {text[:40]!r} is no time")
         return
-    days, first, second, third = (None if part is None else int(part) for part in match.groups())
-    if days is not None:
-        seconds = days * 86_400 + (first or 0) * 3600 + (second or 0) * 60 + (third or 0)
-    elif third is not None:
-        seconds = (first or 0) * 3600 + (second or 0) * 60 + third
-    else:
-        seconds = (first or 0) * 60 + (second or 0)
-    facts.hours = seconds / 3600 if seconds else None
+    days, *parts = match.groups()
+    numbers = [int(part) for part in parts if part]
+    units_s = (3600, 60, 1) if days or len(numbers) == 3 else (60, 1)
+    seconds = sum(count * unit_s for count, unit_s in zip(numbers, units_s, strict=False))
+    facts.hours = (int(days or 0) * 86_400 + seconds) / 3600 or None
 
 
 def _read_array(text: str, facts: JobFacts) -> None:
     """Tasks of an array such as `0-15%4` or `1,3,5-9:2`, and how many of them go at once."""
-    if not text:
-        return
+    tasks, _, limit = text.partition("%")
+    ranges = [_RANGE.fullmatch(part.strip()) for part in tasks.split(",")]
     count = 0
-    tasks, has_limit, limit = text.partition("%")
-    for part in tasks.split(","):
-        match = _RANGE.fullmatch(part.strip())
+    for match in ranges if text else ():
         if match is None:
             facts.ask("runs", f"the array {text[:40]!r} is no list of tasks")
             return
-        first, last, step = (int(one) if one else None for one in match.groups())
-        count += 1 if last is None else max(0, (last - (first or 0)) // (step or 1) + 1)
-    if not 0 < count <= MAX_TASKS:
+        first, last, step = (int(number or 0) for number in match.groups())
+        count += max(0, (last - first) // (step or 1) + 1) if match[2] else 1
+    if count > MAX_TASKS or (text and not count):
         facts.ask("runs", f"the array {text[:40]!r} has {count:,} tasks")
-        return
-    at_once = _number(limit)
-    facts.set_runs(count, int(at_once) if has_limit and at_once else None, "The array")
+    elif text:
+        facts.set_runs(count, int(_number(limit) or 0) or None, "The array")

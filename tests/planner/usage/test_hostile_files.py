@@ -16,7 +16,7 @@ from planner.usage import sources
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import Ledger
 from planner.usage.reading import read_file
-from planner.usage.sources import Allowance, read_lines
+from planner.usage.sources import Allowance
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
 
@@ -184,37 +184,6 @@ def test_any_damage_is_refused_or_accounted(content, data):
     with suppress(InvalidInput):
         usage = read(bytes(broken))
         assert usage.ledger.rows == sum(usage.ledger.reasons.values())
-
-
-# Lines ------------------------------------------------------------------------------------
-
-
-def lines_of(content, encoding="utf-8", max_rows=10**6):
-    return list(read_lines(io.BytesIO(content), encoding, Allowance(10**9, max_rows)))
-
-
-@given(
-    st.lists(st.sampled_from(["a", "ä", "€", "😀", "\r", "\n", "\r\n", "\u2028", "\x0b"])),
-    st.integers(1, 9),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-)
-def test_lines_are_those_of_the_standard_reader(signs, block, encoding):
-    content = "".join(signs).encode(encoding)
-    expected = io.TextIOWrapper(io.BytesIO(content), encoding, newline="").readlines()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "HEAD", block)
-        assert lines_of(content, encoding) == expected
-
-
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
-@pytest.mark.parametrize(
-    ("bad", "problem"),
-    [(b"\xff", "line 30001: is not UTF-8 text"), (b"\0", "line 30001: holds a NUL")],
-)
-def test_what_is_no_text_is_named_by_its_line(ends, bad, problem):
-    content = (b"month,cost" + ends) * 30_000 + b"x" + bad + ends + b"y" + ends
-    with pytest.raises(InvalidInput, match=problem):
-        lines_of(content)
 
 
 # Workbooks --------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ BOMB = "a: &a [x]\n" + "".join(f"b{n}: [{', '.join(['*a'] * 50)}]\n" for n in ra
     ("text", "problem"),
     [
         ("hello: world\n", "is none of the forms"),
-        ('{"terraform_version": "1.9"', "is not JSON"),
+        ('resource "aws_instance" "a" {}', "is none of the forms"),
         ("a: [", "is not YAML"),
         (BOMB, "too many aliases"),
         ("a\0b", "holds a NUL"),
@@ -232,7 +232,7 @@ def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
     assert workload["accelerators_per_job"] == 4
 
 
-A100, H100 = "nvidia-a100-40gb-sxm", "nvidia-h100-80gb-sxm"
+A100 = "nvidia-a100-40gb-sxm"
 ASKED = None
 
 
@@ -444,105 +444,6 @@ def test_the_command_asks_how_many_run_at_once_and_how_many_slices_make_a_whole(
     assert "how many whole accelerators its slices" in capsys.readouterr().err
     assert main(["jobfile", str(script), *answers, "--accelerators", "1"]) == 0
     assert json.loads(request.read_text())["workload"]["peak_accelerators"] == 1
-
-
-def terraform(*resources, **more):
-    module = {"resources": [{"type": kind, "values": values} for kind, values in resources]}
-    document = {"terraform_version": "1.9", "planned_values": {"root_module": module | more}}
-    return read_job_file(json.dumps(document), "plan.json")
-
-
-TERRAFORM = {
-    "machines one by one": ([("aws_instance", {"instance_type": "p5.48xlarge"})] * 2, 16, H100),
-    "a group of EKS": (
-        [
-            (
-                "aws_eks_node_group",
-                {
-                    "instance_types": ["p5.48xlarge"],
-                    "scaling_config": [{"desired_size": 3, "max_size": 9, "min_size": 0}],
-                },
-            ),
-            ("aws_instance", {"instance_type": "m7i.large"}),
-        ],
-        24,
-        H100,
-    ),
-    "a pool of AKS": (
-        [
-            (
-                "azurerm_kubernetes_cluster_node_pool",
-                {"vm_size": "Standard_ND96isr_H100_v5", "node_count": 2},
-            )
-        ],
-        16,
-        H100,
-    ),
-    "accelerators attached": (
-        [
-            (
-                "google_container_node_pool",
-                {
-                    "node_count": 2,
-                    "node_config": [
-                        {
-                            "machine_type": "n1-standard-8",
-                            "guest_accelerator": [{"type": "nvidia-tesla-t4", "count": 4}],
-                        }
-                    ],
-                },
-            )
-        ],
-        8,
-        "nvidia-t4",
-    ),
-    "groups in one resource": (
-        [
-            (
-                "awscc_sagemaker_cluster",
-                {
-                    "instance_groups": [
-                        {"instance_type": "ml.p5.48xlarge", "instance_count": 3},
-                        {"instance_type": "ml.m5.large", "instance_count": 1},
-                        {"instance_type": "ml.p5.48xlarge", "instance_count": 1},
-                    ]
-                },
-            )
-        ],
-        32,
-        H100,
-    ),
-    "a limit of scaling": (
-        [
-            (
-                "google_container_node_pool",
-                {
-                    "autoscaling": [{"max_node_count": 4}],
-                    "node_config": [{"machine_type": "a3-highgpu-8g"}],
-                },
-            )
-        ],
-        ASKED,
-        H100,
-    ),
-    "no accelerators": ([("aws_instance", {"instance_type": "m7i.large"})], ASKED, ""),
-}
-
-
-@pytest.mark.parametrize("name", TERRAFORM)
-def test_a_plan_of_terraform_counts_what_is_set_and_asks_for_what_scales(name):
-    resources, accelerators, slug = TERRAFORM[name]
-    for facts in (
-        terraform(*resources),
-        terraform(child_modules=[{"resources": [{"type": k, "values": v} for k, v in resources]}]),
-    ):
-        assert (facts.accelerators, facts.slug) == (accelerators, slug)
-        assert ("peak_accelerators" in facts.questions) == (accelerators is ASKED)
-
-
-def test_files_of_terraform_itself_are_refused_with_what_to_send():
-    with pytest.raises(InvalidInput, match="terraform show -json"):
-        read_job_file('resource "aws_instance" "a" {}\n', "main.tf")
 
 
 @pytest.mark.parametrize("text", ["x:\n" + "- {a: 1}\n" * 100_000, "---\na: 1\n" * 100_000])
