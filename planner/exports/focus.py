@@ -33,29 +33,10 @@ from planner.exports.csv_export import Context, csv_bytes
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
-COMMITMENT_COLUMNS = (
-    "BillingCurrency",
-    "ContractCommitmentCategory",
-    "ContractCommitmentCost",
-    "ContractCommitmentDescription",
-    "ContractCommitmentId",
-    "ContractCommitmentPeriodEnd",
-    "ContractCommitmentPeriodStart",
-    "ContractCommitmentQuantity",
-    "ContractCommitmentType",
-    "ContractCommitmentUnit",
-    "ContractId",
-    "ContractPeriodEnd",
-    "ContractPeriodStart",
-)
-"""Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
-OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
-
 
 def as_commitments(answer: SavedPlan, context: Context) -> bytes:
     """The commitments of one scenario; a header alone where it signs none."""
-    columns = (*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS)
-    return csv_bytes(columns, commitment_rows(answer, context))
+    return csv_bytes(names.COMMITMENT_COLUMNS, commitment_rows(answer, context))
 
 
 def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, Any]]:
@@ -118,7 +99,7 @@ _COMMITTED = ("commitment", "upfront")
 def as_focus(answer: SavedPlan, context: Context) -> bytes:
     """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
     rows = focus_rows(answer, context)
-    return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
+    return csv_bytes(names.COLUMNS, rows)
 
 
 def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:

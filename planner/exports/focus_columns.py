@@ -1,83 +1,18 @@
-"""Columns of FOCUS 1.2's Cost and Usage dataset, in order, and our own beside them."""
+"""Columns of the FOCUS datasets, in their order, and our own; `focus_columns.csv` lists them."""
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+from pathlib import Path
 
-COLUMNS = (
-    "AvailabilityZone",
-    "BilledCost",
-    "BillingAccountId",
-    "BillingAccountName",
-    "BillingAccountType",
-    "BillingCurrency",
-    "BillingPeriodEnd",
-    "BillingPeriodStart",
-    "CapacityReservationId",
-    "CapacityReservationStatus",
-    "ChargeCategory",
-    "ChargeClass",
-    "ChargeDescription",
-    "ChargeFrequency",
-    "ChargePeriodEnd",
-    "ChargePeriodStart",
-    "CommitmentDiscountCategory",
-    "CommitmentDiscountId",
-    "CommitmentDiscountName",
-    "CommitmentDiscountQuantity",
-    "CommitmentDiscountStatus",
-    "CommitmentDiscountType",
-    "CommitmentDiscountUnit",
-    "ConsumedQuantity",
-    "ConsumedUnit",
-    "ContractedCost",
-    "ContractedUnitPrice",
-    "EffectiveCost",
-    "InvoiceId",
-    "InvoiceIssuerName",
-    "ListCost",
-    "ListUnitPrice",
-    "PricingCategory",
-    "PricingCurrency",
-    "PricingCurrencyContractedUnitPrice",
-    "PricingCurrencyEffectiveCost",
-    "PricingCurrencyListUnitPrice",
-    "PricingQuantity",
-    "PricingUnit",
-    "ProviderName",
-    "PublisherName",
-    "RegionId",
-    "RegionName",
-    "ResourceId",
-    "ResourceName",
-    "ResourceType",
-    "ServiceCategory",
-    "ServiceName",
-    "ServiceSubcategory",
-    "SkuId",
-    "SkuMeter",
-    "SkuPriceDetails",
-    "SkuPriceId",
-    "SubAccountId",
-    "SubAccountName",
-    "SubAccountType",
-    "Tags",
-)
+with Path(__file__).with_name("focus_columns.csv").open(encoding="utf-8", newline="") as _lines:
+    _COLUMNS = [(row["dataset"], row["column"]) for row in csv.DictReader(_lines)]
+COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset in ("cost_and_usage", "own"))
+"""Of the Cost and Usage dataset of FOCUS 1.2, and our own."""
+COMMITMENT_COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset.endswith("commitment"))
+"""Of the Contract Commitment dataset of FOCUS 1.3, and our own."""
 APPROVAL_COLUMNS = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")
-OWN_COLUMNS = (
-    "x_IsForecast",
-    "x_ScenarioId",
-    "x_Revision",
-    "x_Percentile",
-    "x_Accelerator",
-    "x_AcceleratorCount",
-    "x_AcceleratorHours",
-    "x_CapexOpex",
-    "x_DepreciationMethod",
-    "x_Category",
-    "x_InstanceType",
-    *APPROVAL_COLUMNS,
-)
 
 SERVICE_CATEGORIES = {
     "storage": ("Storage", "Object Storage"),

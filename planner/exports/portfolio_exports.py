@@ -136,7 +136,7 @@ SHARED = ""
 
 def as_portfolio_focus(answer: PortfolioAnswer) -> bytes:
     rows = sorted(portfolio_focus_rows(answer), key=lambda row: str(row["ChargePeriodStart"]))
-    return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
+    return csv_bytes(names.COLUMNS, rows)
 
 
 def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:

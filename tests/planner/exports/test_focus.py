@@ -13,14 +13,12 @@ import pytest
 
 from planner.exports.csv_export import Context, Step
 from planner.exports.focus import (
-    COMMITMENT_COLUMNS,
-    OWN_COMMITMENT_COLUMNS,
     as_commitments,
     as_focus,
     commitment_rows,
     focus_rows,
 )
-from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
+from planner.exports.focus_columns import COLUMNS, COMMITMENT_COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
 
@@ -140,7 +138,7 @@ def test_required_values_are_there(key: str) -> None:
         assert row["x_IsForecast"] == "true"
         assert row["x_ScenarioId"] == key
         assert json.loads(row["Tags"]) == {"team": "Alpha", "project": "Model A"}
-        assert set(row) <= {*COLUMNS, *OWN_COLUMNS}
+        assert set(row) <= set(COLUMNS)
 
 
 def test_pricing_categories_follow_the_purchase_option() -> None:
@@ -156,7 +154,7 @@ def test_pricing_categories_follow_the_purchase_option() -> None:
 
 def test_the_file_has_every_column_in_order() -> None:
     reader = csv.reader(io.StringIO(as_focus(typed(), context("hybrid")).decode()))
-    assert tuple(next(reader)) == (*COLUMNS, *OWN_COLUMNS)
+    assert tuple(next(reader)) == COLUMNS
 
 
 def test_the_recommended_scenario_is_exported_by_default() -> None:
@@ -200,7 +198,7 @@ def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
 
 def test_a_plan_without_commitments_is_a_header() -> None:
     content = as_commitments(typed(), context("on_demand"))
-    assert content.decode().strip() == ",".join((*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS))
+    assert content.decode().strip() == ",".join(COMMITMENT_COLUMNS)
 
 
 def test_charges_and_commitments_are_described_as_people_know_them() -> None:
