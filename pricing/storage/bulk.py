@@ -203,31 +203,35 @@ def _session_lock(provider: str) -> Iterator[None]:
 
 @contextmanager
 def _file_lock(provider: str) -> Iterator[None]:
-    descriptor = _open_lock(provider)
+    descriptor, passing = _open_lock(provider)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise AlreadyRunning(provider) from None
-        yield
+        try:
+            yield
+        finally:
+            if passing:
+                passing.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 
 
-def _open_lock(provider: str) -> int:
+def _open_lock(provider: str) -> tuple[int, Path | None]:
     """Beside the database, where all who share it meet: a unit of systemd has a folder for
-    temporary files of its own. There only where no file can be made, as on a full disk."""
+    temporary files of its own. There, and removed afterwards, only where no file can be made."""
     database = Path(str(connection.settings_dict["NAME"])).resolve()
     if database.is_file():
         with suppress(OSError):
             path = database.with_name(f"{database.name}-refresh-{provider}.lock")
-            return os.open(path, os.O_CREAT | os.O_RDONLY, 0o644)
+            return os.open(path, os.O_CREAT | os.O_RDONLY, 0o644), None
     place = str(connection.settings_dict["NAME"])
     if "mode=memory" in place:  # a database of this process alone
         place = f"{place}\x1f{os.getpid()}"
     name = hashlib.sha256(f"{Path(place).absolute()}\x1f{provider}".encode()).hexdigest()[:24]
     path = Path(tempfile.gettempdir()) / f"gpu-cost-planner-{os.getuid()}-{name}.lock"
-    return os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    return os.open(path, os.O_CREAT | os.O_RDWR, 0o600), path
 
 
 WholeNumbers = NDArray[np.int64]

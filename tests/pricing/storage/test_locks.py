@@ -42,3 +42,4 @@ def test_where_no_file_can_be_made_beside_it_the_lock_is_a_temporary_one(
         assert len(list(tmp_path.glob("gpu-cost-planner-*.lock"))) == 1
         with pytest.raises(AlreadyRunning), provider_lock("aws"):
             pass
+    assert list(tmp_path.glob("gpu-cost-planner-*.lock")) == []
