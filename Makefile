@@ -98,15 +98,17 @@ sbom: .make/venv-dev ## The bill of materials, CycloneDX in build/sbom.json
 
 audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI and npm)
 	@[ -x .make/audit/bin/pip-audit ] || { $(PYTHON) -m venv .make/audit && .make/audit/bin/pip install -q --disable-pip-version-check "pip-audit~=2.10"; }
-	@.make/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
+	@.make/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock $(EXTRAS:%=-r locks/%.lock)
 	@.ci/npm audit --omit=dev
 
-EXTRAS := --extra server --extra aws --extra azure --extra gcp --extra mcp --extra parquet
-lock: .make/venv ## Pin the dependencies anew
+COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate
+EXTRAS := aws azure gcp mcp parquet telemetry
+lock: .make/venv ## Pin the dependencies anew: those of the server, of each extra, and of development
 	@$(BIN)/pip install -q uv
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml $(EXTRAS) -o requirements.lock -q
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml $(EXTRAS) --group dev -c requirements.lock -o requirements-dev.lock -q
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --group node -o requirements-node.lock -q
+	@$(COMPILE) pyproject.toml --extra server -o requirements.lock
+	@for extra in $(EXTRAS); do $(COMPILE) pyproject.toml --extra $$extra -c requirements.lock -o locks/$$extra.lock; done
+	@$(COMPILE) pyproject.toml --extra server $(EXTRAS:%=--extra %) --group dev -c requirements.lock -o requirements-dev.lock
+	@$(COMPILE) --group node -o requirements-node.lock
 
 clean: ## Remove what set-up made (the database stays)
 	rm -rf .venv node_modules .make staticfiles

@@ -63,8 +63,14 @@ def list_components() -> list[Component]:
     return sorted([*_read_python(), *_read_npm()], key=lambda one: (one.kind, one.name))
 
 
+def read_locks() -> str:
+    """The lock file of the server and that of each extra, which pin shared packages alike."""
+    locks = [ROOT / "requirements.lock", *sorted((ROOT / "locks").glob("*.lock"))]
+    return "\n".join(path.read_text() for path in locks)
+
+
 def _read_python() -> Iterator[Component]:
-    for name, version, _marker in _PIN.findall((ROOT / "requirements.lock").read_text()):
+    for name, version in dict(pin[:2] for pin in _PIN.findall(read_locks())).items():
         try:
             licence = find_licence(metadata(name))
         except PackageNotFoundError:
@@ -151,7 +157,7 @@ def _describe(one: Component, hashes: list[str]) -> dict[str, Any]:
 
 def read_hashes() -> dict[str, list[str]]:
     """Package → hashes of its files; only one of several files is installed."""
-    blocks = re.split(r"^(?=[\w.-]+==)", (ROOT / "requirements.lock").read_text(), flags=re.M)
+    blocks = re.split(r"^(?=[\w.-]+==)", read_locks(), flags=re.M)
     return {block.partition("==")[0]: _HASH.findall(block) for block in blocks}
 
 

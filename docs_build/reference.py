@@ -59,7 +59,7 @@ _LICENCES = """# Licences
 
 What an installation of the server holds beside the program itself, as the lock files pin it, with
 the licence that each package states. `make sbom` writes the same as a bill of materials
-([Supply chain](../operations/supply-chain.md))."""
+([Supply chain](../operations/install.md#supply-chain))."""
 _API = """# API
 
 Every operation of the REST API. `/api/v1/docs/` of a running server is the interactive page,

@@ -86,13 +86,14 @@ def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
     assert [name for name in core() if FOREIGN_TO_THE_CORE.search(name)] == []
 
 
-def test_what_is_installed_here_is_every_extra_of_the_server() -> None:
-    make = (ROOT / "Makefile").read_text()
-    extras = re.findall(r"--extra (\w+)", make)
-    assert extras == ["server", "aws", "azure", "gcp", "mcp", "parquet"]
-    locked = {normalise(line) for line in (ROOT / "requirements.lock").read_text().splitlines()}
-    wanted = core() | {n for name in extras for n in map(normalise, EXTRAS[name])}
-    assert wanted - locked == set()
+def test_a_server_is_locked_without_what_only_some_need() -> None:
+    locks = {path.stem: path for path in (ROOT / "locks").glob("*.lock")}
+    assert locks.keys() == EXTRAS.keys() - {"server", "notebook"}
+    for extra, path in (locks | {"server": ROOT / "requirements.lock"}).items():
+        locked = {normalise(line) for line in path.read_text().splitlines()}
+        assert {normalise(name) for name in EXTRAS[extra]} <= locked
+        if extra == "server":
+            assert not {name for name in locked if re.match("pyarrow|azure|boto|grpc|google", name)}
 
 
 def test_every_tool_of_development_is_imported_or_run(imported: set[str]) -> None:

@@ -237,7 +237,7 @@ class _RefreshJob:
 
     def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
         what, hint = explain_failure(error, where)
-        if not isinstance(error, ProviderUnavailable | Cancelled):
+        if not isinstance(error, ProviderUnavailable | Cancelled | ModuleNotFoundError):
             traceback_text = "".join(traceback.format_exception(error))
             log.error("%s: %s", name, self.secrets.scrub(traceback_text))
         self._record_result(
@@ -285,6 +285,9 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
         return f"the disk is full ({text})", "Free disk space and refresh again."
     if isinstance(error, DatabaseError):
         return f"the database refused the revision ({text})", "Check the database; refresh again."
+    if isinstance(error, ModuleNotFoundError):
+        hint = "Install the extras of the clouds that you read: deploy/install aws azure gcp."
+        return f"the package {error.name} is not installed", hint
     if isinstance(error, OSError):
         return text, "Check the file or the network and refresh again."
     return f"a defect in {where} ({text})", "Report it with the log; refresh again later."

@@ -110,7 +110,7 @@ def do(stage: Stage, instruction: str, argument: str, stages: dict[str, Stage]) 
             run_inside(stage.root, script, network=True, environment=variables)
         case "COPY":
             copy(stage, argument, stages)
-        case "ENV":
+        case "ENV" | "ARG":
             stage.variables |= dict(item.split("=", 1) for item in shlex.split(argument))
         case "WORKDIR":
             stage.folder = argument

@@ -9,7 +9,13 @@ start() {
     postgresql) pg_ctlcluster 15 main start ;;
     redis-server) redis-server --daemonize yes --dir /var/lib/redis >/dev/null ;;
     nginx) nginx ;;
+    *.timer) echo "$1 waits for its hour" ;;
     *)
+        if grep -q '^Type=oneshot' "$units/$1.service"; then
+            runuser -u "$(read_unit "$1" User)" -- sh -c "set -a; . $(read_unit "$1" EnvironmentFile); set +a; umask 077
+                cd $(read_unit "$1" WorkingDirectory); exec $(read_unit "$1" ExecStart)"
+            return
+        fi
         install -d -o "$(read_unit "$1" User)" "/var/lib/$(read_unit "$1" StateDirectory)"
         runtime=$(read_unit "$1" RuntimeDirectory)
         [ -z "$runtime" ] || install -d -o "$(read_unit "$1" User)" "/run/$runtime"

@@ -58,8 +58,23 @@ echo "The job $state."
 test "$state" = succeeded
 grep -c 'beat: Starting' /var/log/planner-beat.log
 
-echo "== Backed up, restored into another database"
-$manage backup /var/lib/planner/backups --retain-days 30
+cat >/tmp/open.py <<'PYTHON'
+import hashlib
+from planner.models import SavedComparison
+for saved in SavedComparison.objects.order_by("name"):
+    print(saved.name, hashlib.sha256(saved.read_plan().model_dump_json().encode()).hexdigest())
+PYTHON
+chmod 0644 /tmp/open.py
+open_plans() { "$1" shell --no-imports -c "exec(open('/tmp/open.py').read())" | grep '^Plan '; }
+
+echo "== Backed up and copied away by the units, restored on another machine"
+open_plans $manage >/tmp/before
+systemctl start planner-backup
+install -d -o planner /srv/elsewhere
+printf '#!/bin/sh\nexec rsync -a "$1/" /srv/elsewhere/\n' >/etc/planner/copy-backups
+chmod 0755 /etc/planner/copy-backups
+systemctl start planner-copy
+cp -a /srv/planner /srv/second
 runuser -u postgres -- createdb -O planner planner_restored
 cp -a /etc/planner/secrets /etc/planner/restored
 sed -i 's#/planner$#/planner_restored#' /etc/planner/restored/database_url
@@ -67,5 +82,9 @@ chgrp planner /etc/planner/restored/* && chmod 0440 /etc/planner/restored/*
 sed 's#/etc/planner/secrets#/etc/planner/restored#' /etc/planner/planner.env >/etc/planner/restored.env
 chgrp planner /etc/planner/restored.env
 export PLANNER_ENV=/etc/planner/restored.env
-$manage restore "$(ls /var/lib/planner/backups/*.dump)"
-$manage prices verify --all
+/srv/second/deploy/manage restore "$(ls /srv/elsewhere/*.dump)"
+/srv/second/deploy/manage prices verify --all
+open_plans /srv/second/deploy/manage >/tmp/after
+test "$(wc -l </tmp/after)" = 50
+cmp /tmp/before /tmp/after
+echo "50 saved plans open as they were."

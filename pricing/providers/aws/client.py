@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from pricing.ingest.http import (
@@ -63,7 +64,9 @@ class AwsClient:
         self._making_client = threading.Lock()
 
     def has_credentials(self) -> bool:
-        """Whether boto3 finds credentials anywhere."""
+        """Whether boto3 is here and finds credentials anywhere."""
+        if find_spec("boto3") is None:
+            return False
         try:
             return self._boto3_session().get_credentials() is not None
         except Exception as error:
