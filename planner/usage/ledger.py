@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from itertools import accumulate, pairwise
@@ -120,14 +121,12 @@ class ChargeKey(NamedTuple):
 # Sums -------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class MoneySum:
     """A sum of money that knows how many of its parts are unknown."""
 
-    __slots__ = ("total", "unknown")
-
-    def __init__(self) -> None:
-        self.total = _ZERO
-        self.unknown = 0
+    total: Decimal = _ZERO
+    unknown: int = 0
 
     def add(self, amount: Decimal | None) -> None:
         if amount is None:
@@ -145,19 +144,17 @@ class MoneySum:
         return None if self.unknown else self.total
 
 
+@dataclass(slots=True)
 class UseSums:
     """Hours and money of one `UseKey`."""
 
-    __slots__ = ("accelerator_hours", "amortised", "billed", "instance_hours", "rows", "unsized")
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.instance_hours = 0.0
-        self.unsized = 0
-        """Rows that state hours of accelerators and no machine."""
-        self.accelerator_hours = 0.0
-        self.billed = MoneySum()
-        self.amortised = MoneySum()
+    rows: int = 0
+    instance_hours: float = 0.0
+    unsized: int = 0
+    """Rows that state hours of accelerators and no machine."""
+    accelerator_hours: float = 0.0
+    billed: MoneySum = field(default_factory=MoneySum)
+    amortised: MoneySum = field(default_factory=MoneySum)
 
     def add(
         self,
@@ -177,53 +174,47 @@ class UseSums:
         self.amortised.add(amortised)
 
 
+@dataclass(slots=True)
 class ChargeSums:
     """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
 
-    __slots__ = ("amortised", "billed", "credits", "list_cost", "quantity", "rows")
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.quantity = 0.0
-        self.billed = MoneySum()
-        self.amortised = MoneySum()
-        self.list_cost = MoneySum()
-        self.credits = _ZERO
-        """Credits already within `billed`; gross is billed less credits."""
+    rows: int = 0
+    quantity: float = 0.0
+    billed: MoneySum = field(default_factory=MoneySum)
+    amortised: MoneySum = field(default_factory=MoneySum)
+    list_cost: MoneySum = field(default_factory=MoneySum)
+    credits: Decimal = _ZERO
+    """Credits already within `billed`; gross is billed less credits."""
 
     @property
     def states_money(self) -> bool:
         return bool(self.billed.total or self.amortised.total)
 
 
+@dataclass(slots=True)
 class UnusedSums:
     """Hours that were paid for and not used, and what they cost where a bill says it."""
 
-    __slots__ = ("cost", "currency", "hours", "unstated")
-
-    def __init__(self) -> None:
-        self.hours = 0.0
-        """Accelerator-hours."""
-        self.unstated = 0
-        """Rows that state money and no hours."""
-        self.cost: MoneySum | None = None
-        """None where no row states money."""
-        self.currency = ""
+    hours: float = 0.0
+    """Accelerator-hours."""
+    unstated: int = 0
+    """Rows that state money and no hours."""
+    cost: MoneySum | None = None
+    """None where no row states money."""
+    currency: str = ""
 
 
+@dataclass(slots=True)
 class Monitored:
     """Allocated accelerator-hours that a monitor watched, and what they did."""
 
-    __slots__ = ("busy_hours", "hours", "unknown_hours", "utilised_hours")
-
-    def __init__(self) -> None:
-        self.hours = 0.0
-        self.busy_hours = 0.0
-        """Hours in which any kernel ran."""
-        self.utilised_hours = 0.0
-        """Hours × utilisation."""
-        self.unknown_hours = 0.0
-        """Hours between samples of which one is missing."""
+    hours: float = 0.0
+    busy_hours: float = 0.0
+    """Hours in which any kernel ran."""
+    utilised_hours: float = 0.0
+    """Hours × utilisation."""
+    unknown_hours: float = 0.0
+    """Hours between samples of which one is missing."""
 
 
 class DoubtfulRows:

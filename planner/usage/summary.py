@@ -113,13 +113,9 @@ class Usage:
             ],
             "commitments": self.commitment_rows(),
             "unused": [
-                {
-                    "month": month,
-                    "machine": machine,
-                    "reason": reason,
-                    "accelerator_hours": sums.hours,
-                }
-                for (month, machine, reason), sums in sorted(ledger.unused.items())
+                dict(zip(("month", "machine", "reason"), key, strict=True))
+                | {"accelerator_hours": sums.hours}
+                for key, sums in sorted(ledger.unused.items())
                 if sums.hours
             ],
             "peaks": [

@@ -119,7 +119,7 @@ def _read_series(
             continue
         tags = options.projects.pick(metric) | {"namespace": space}
         project = options.projects.choose(tags, space) or space
-        key = UseKey(month, "", host, "", accelerator, "owned", project, space, "", "", "")
+        key = UseKey(month, "", host, "", accelerator, "owned", project, space)
         ledger.use(key, None, step / 3600, None, None)
         ledger.hold(accelerator, start, start + step, 1.0)
         seen = ledger.monitor(month)
@@ -191,7 +191,7 @@ def _read_allocation(
     cost = money(str(allocation.get("gpuCost", 0)), "gpuCost")
     cost += money(str(allocation.get("gpuCostAdjustment", 0)), "gpuCostAdjustment")
     for month, share in months:
-        key = UseKey(month, "", cluster, "", "", "owned", project, space, "", "", "")
+        key = UseKey(month, "", cluster, "", "", "owned", project, space)
         amount = None if cost == Decimal(0) else cost * Decimal(repr(share))
         ledger.use(key, None, hours * share, None, amount)
     if end.seconds > start.seconds:

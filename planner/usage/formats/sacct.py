@@ -232,17 +232,8 @@ class _Reader:
                     project = self._options.projects.choose({}, account, user, partition)
                     place = cluster or partition
                     key = UseKey(
-                        month,
-                        "",
-                        place,
-                        "",
-                        accelerator,
-                        "owned",
-                        project,
-                        account,
-                        user,
-                        like.state,
-                        "",
+                        *(month, "", place, "", accelerator, "owned", project),
+                        *(account, user, like.state),
                     )
                     use = like.uses[accelerator, month] = self._ledger.use_sums(key)
                 use.add(None, hours * share, None, None)
