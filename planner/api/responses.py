@@ -25,9 +25,9 @@ from planner.services.teams.access import (
     DiskFullError,
     StaleError,
     WrongStateError,
-    is_disk_full,
 )
 from pricing.api import rest
+from pricing.publish.refresh import is_disk_full
 
 
 class RenderedJson(str):

@@ -12,7 +12,7 @@ from planner.contract.amounts import name_day
 from planner.models import Access, AuditEntry, Invitation, Role, Team
 from planner.services.jobs.background import queue_mail
 from planner.services.teams import teams
-from planner.services.teams.access import QuotaError
+from planner.services.teams.access import WrongStateError
 from planner.services.teams.teams import INVITATION_DAYS
 
 MAILED_PER_DAY = 200
@@ -44,7 +44,7 @@ def invite_by_mail(
         day_ago = timezone.now() - dt.timedelta(days=1)
         made = AuditEntry.objects.filter(team=team, action="invitation.created", at__gte=day_ago)
         if made.exclude(after__email="").count() > MAILED_PER_DAY:
-            raise QuotaError(
+            raise WrongStateError(
                 f"A team sends at most {MAILED_PER_DAY} invitations by mail a day; leave out the "
                 "address and send the link yourself."
             )

@@ -38,7 +38,7 @@ from planner.services.observability.measures import (
     render_measures,
 )
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
-from planner.services.teams.access import DiskFullError, is_disk_full
+from planner.services.teams.access import DiskFullError
 from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
 from pricing.common.bounded import check_storable, check_text, read_length
 from pricing.common.invalid_input import InvalidInput
@@ -49,6 +49,7 @@ from pricing.common.problems import (
     list_errors,
     problem_body,
 )
+from pricing.publish.refresh import is_disk_full
 
 RETRY_AFTER_SECONDS = 10
 AWAY = (OperationalError, InterfaceError, BrokerError, RedisConnectionError, RedisTimeoutError)

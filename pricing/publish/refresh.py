@@ -293,9 +293,12 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
     return f"a defect in {where} ({text})", "Report it with the log; refresh again later."
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def is_disk_full(error: BaseException) -> bool:
     """Whether the system, PostgreSQL or SQLite says that there is no room."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return True
     return isinstance(error, DatabaseError | sqlite3.Error) and any(
         word in str(error).lower() for word in _DISK_FULL_TEXTS

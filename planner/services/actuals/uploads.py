@@ -19,12 +19,13 @@ from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress, check_room
 from planner.services.teams.access import (
     EDIT,
+    DiskFullError,
     WrongStateError,
-    raise_if_disk_is_full,
     require,
     require_room,
 )
 from pricing.common.invalid_input import InvalidInput
+from pricing.publish.refresh import is_disk_full
 
 UPLOAD_FOLDER = "actuals"
 """Folder of the storage in which files wait to be read."""
@@ -56,7 +57,8 @@ def _store(name: str, file: File[Any]) -> str:
         return default_storage.save(name, file)
     except BaseException as failure:
         default_storage.delete(name)
-        raise_if_disk_is_full(failure)
+        if is_disk_full(failure):
+            raise DiskFullError from failure
         raise
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import errno
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -59,31 +58,27 @@ def require_scope(access: Access, scope: Scope) -> None:
 def require_still(access: Access, team_id: int, need: Need) -> None:
     """`require` with the role of now: since the request began, the member may have been removed or
     given another role, the account closed, or the token revoked."""
-    role = _role_now(access, team_id)
-    require(replace(access, roles={} if role is None else {team_id: role}), team_id, need)
-
-
-def _role_now(access: Access, team_id: int) -> Role | None:
+    role = access.roles.get(team_id)  # of a job of the team itself
     if access.token_id is not None:
-        token = ApiToken.objects.select_related("user").filter(pk=access.token_id).first()
-        belongs = token is not None and token.is_active and token.team_id == team_id
-        return role_of_token(token) if token is not None and belongs else None
-    if access.user_id is None:
-        return access.roles.get(team_id)  # a job of the team itself
-    members = Membership.objects.filter(user__is_active=True, user_id=access.user_id)
-    member = members.filter(team_id=team_id).first()
-    return None if member is None else Role(member.role)
+        role = role_of_token(ApiToken.objects.filter(pk=access.token_id, team=team_id).first())
+    elif access.user_id is not None:
+        role = _role_of_member(team_id, access.user_id)
+    require(replace(access, roles={team_id: role} if role else {}), team_id, need)
 
 
-def role_of_token(token: ApiToken) -> Role | None:
-    """The token's role, cut to what its user is in the team today."""
-    role = Role(token.role)
-    if token.user_id is None:
-        return role
-    if token.user is None or not token.user.is_active:
+def _role_of_member(team_id: int, user_id: int) -> Role | None:
+    members = Membership.objects.filter(user__is_active=True, user_id=user_id, team_id=team_id)
+    return next((Role(member.role) for member in members), None)
+
+
+def role_of_token(token: ApiToken | None) -> Role | None:
+    """The token's role, cut to what its user is in the team today; None once it has ended."""
+    if token is None or not token.is_active:
         return None
-    member = Membership.objects.filter(team_id=token.team_id, user_id=token.user_id).first()
-    return min(role, Role(member.role), key=lambda r: r.rank) if member else None
+    if token.user_id is None:
+        return Role(token.role)
+    own = _role_of_member(token.team_id, token.user_id)
+    return own and min(Role(token.role), own, key=lambda role: role.rank)
 
 
 Row = TypeVar("Row", bound=Versioned)
@@ -106,9 +101,17 @@ def record(
         object_type=row._meta.model_name or "",
         object_id=str(row.pk),
         object_name=str(row)[:NAME_LENGTH],
-        before=_to_json(before or {}),
-        after=_to_json(after or {}),
+        before={name: _to_json(value) for name, value in (before or {}).items()},
+        after={name: _to_json(value) for name, value in (after or {}).items()},
     )
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, models.Model):
+        return str(value.pk)
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Role | uuid.UUID) else value
 
 
 @transaction.atomic
@@ -146,18 +149,6 @@ def edit(
     return current
 
 
-def _to_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _to_json_value(value) for name, value in values.items()}
-
-
-def _to_json_value(value: Any) -> Any:
-    if isinstance(value, models.Model):
-        return str(value.pk)
-    if isinstance(value, dt.date | dt.datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, Role | uuid.UUID) else value
-
-
 LIMITS: dict[str, tuple[str | int, str]] = {
     "teams": ("TEAMS_PER_PERSON", "One person owns at most {:,} teams"),
     "members": ("MEMBERS_PER_TEAM", "A team has at most {:,} members"),
@@ -174,22 +165,15 @@ LIMITS: dict[str, tuple[str | int, str]] = {
 """What there may be how many of, as a setting or a number."""
 
 
-class QuotaError(WrongStateError):
-    """There are so many already (409)."""
-
-
 def require_room(what: str, rows: QuerySet[Any]) -> None:
-    """Refuses one row more than `LIMITS` allows, within the transaction that adds it."""
+    """Refuses one row more than `LIMITS` allows (409), within the transaction that adds it."""
     wait_in_line(rows.model._meta.label)
     limit, words = LIMITS[what]
     most = getattr(settings, limit) if isinstance(limit, str) else limit
     if most and rows.count() >= most:
-        raise QuotaError(
+        raise WrongStateError(
             f"{words.format(most)}; remove one, or ask the operator of this server for more."
         )
-
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class DiskFullError(WrongStateError):
@@ -197,13 +181,3 @@ class DiskFullError(WrongStateError):
 
     def __init__(self) -> None:
         super().__init__("The server's disk is full, so nothing was stored; tell its operator.")
-
-
-def is_disk_full(failure: BaseException) -> bool:
-    """Whether this error of the system says that there is no room."""
-    return isinstance(failure, OSError) and failure.errno in _FULL
-
-
-def raise_if_disk_is_full(failure: BaseException) -> None:
-    if is_disk_full(failure):
-        raise DiskFullError from failure

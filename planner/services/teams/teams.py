@@ -47,17 +47,12 @@ MAX_INVITATION_DAYS = 90
 def resolve_team(access: Access, slug: str | None, field: str = "team") -> Team:
     """The caller's team with this slug; a foreign one is refused like one that is not there."""
     teams: OwnTeamQuerySet = Team.objects.for_access(access)
-    team = teams.filter(slug=slug).first() if slug else _only(teams)
-    if team is None:
+    found: list[Team] = list(teams.filter(slug=slug) if slug else teams[:2])
+    if len(found) != 1:
         named = f"{slug[:60]!r} is none of your teams" if slug else "is required"
         known = ", ".join(teams.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
         raise InvalidInput(field, f"{named}; yours are {known}")
-    return team
-
-
-def _only(teams: OwnTeamQuerySet) -> Team | None:
-    first_two = list(teams[:2])
-    return first_two[0] if len(first_two) == 1 else None
+    return found[0]
 
 
 @transaction.atomic
@@ -212,7 +207,7 @@ def add_quote(access: Access, team: Team, values: Mapping[str, Any]) -> ServerQu
     """A supplier's quote, checked as a server of the comparison request would be."""
     require(access, team.pk, EDIT)
     require_room("server quotes", ServerQuote.objects.filter(team=team))
-    _check_server(values["server"])
+    parse(Server, values["server"], "server")
     try:
         with transaction.atomic():
             quote = ServerQuote.objects.create(team=team, **values)
@@ -227,7 +222,7 @@ def change_quote(
 ) -> ServerQuote:
     require(access, quote.team_id, EDIT)
     if "server" in changes:
-        _check_server(changes["server"])
+        parse(Server, changes["server"], "server")
     return edit(access, quote, changes, seen_version=seen_version)
 
 
@@ -236,10 +231,6 @@ def remove_quote(access: Access, quote: ServerQuote) -> None:
     require(access, quote.team_id, EDIT)
     record(access, "server_quote.removed", quote, before={"server": quote.server})
     quote.delete()
-
-
-def _check_server(server: object) -> None:
-    parse(Server, server, "server")
 
 
 logger = logging.getLogger(__name__)

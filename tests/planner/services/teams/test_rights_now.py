@@ -26,7 +26,7 @@ from planner.services.portfolio import portfolios
 from planner.services.projects import saved_comparisons
 from planner.services.teams import access as quotas
 from planner.services.teams import teams, tokens
-from planner.services.teams.access import QuotaError
+from planner.services.teams.access import WrongStateError
 from planner.services.teams.tokens import access_for_token
 from tests.planner.workspace import PLAIN, WORKLOAD, Workspace
 
@@ -64,7 +64,7 @@ def test_saves_at_once_keep_to_the_limit(
     monkeypatch.setitem(quotas.LIMITS, "saved portfolios", (1, "No more: at most {} saved ones"))
     first, second = prepare(work, work.access()), prepare(work, work.access())
     first()
-    with pytest.raises(QuotaError, match="at most 1 saved"):
+    with pytest.raises(WrongStateError, match="at most 1 saved"):
         second()
     assert count_saved() == 1
 
@@ -123,7 +123,7 @@ def test_an_upload_is_judged_again_once_it_is_read(
         actuals.load_actuals(work.access(Role.EDITOR), project, BytesIO(rows % number))
 
     settings.UPLOADS_PER_PROJECT = 1
-    with pytest.raises(QuotaError, match="at most 1 uploads"):
+    with pytest.raises(WrongStateError, match="at most 1 uploads"):
         upload(1, lambda: actuals.load_actuals(work.access(), project, BytesIO(rows % 2)))
     settings.UPLOADS_PER_PROJECT = 2
     with pytest.raises(PermissionDenied):
@@ -169,5 +169,5 @@ def test_the_one_beyond_the_limit_is_refused(
     monkeypatch.setitem(quotas.LIMITS, limit, (2, quotas.LIMITS[limit][1]))
     create(work, "First")
     create(work, "Second")
-    with pytest.raises(QuotaError, match=words):
+    with pytest.raises(WrongStateError, match=words):
         create(work, "Third")
