@@ -21,7 +21,7 @@ from planner.models import (
     Variant,
 )
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
+from planner.services.actuals.completion import burn, estimate_completion
 from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload, upload_warnings
 from planner.services.alerts import alerts as services
 from planner.services.alerts.project_summaries import (
@@ -152,7 +152,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
     current = current_revisions()
     variance = actuals.variance(project)
     completion = estimate_completion(project, variance)
-    room = budget_headroom(project, variance, completion)
     currency = variance.currency
     spent = variance.as_dict()
     return {
@@ -172,8 +171,10 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "variance": spent if spent["months"] else None,
         "warnings": spent["warnings"],
         "completion": completion,
-        "headroom": spending.headroom_sentence(room) if room else "",
-        "burn_chart": spending.burn_chart(burn(variance), room, currency),
+        "headroom": spending.headroom_sentence(project, variance, completion),
+        "burn_chart": spending.burn_chart(
+            burn(variance), spending.budget_of(project, variance), currency
+        ),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from planner.contract.amounts import name_month, shorten_month
-from planner.models import BudgetPeriod
-from planner.services.actuals.completion import BurnMonth, Headroom
+from planner.models import BudgetPeriod, Project
+from planner.services.actuals.actuals import Variance
+from planner.services.actuals.completion import BurnMonth, Completion
+from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money
 
@@ -18,13 +20,13 @@ _PERIOD_WORDS = {
 }
 
 
-def burn_chart(months: Sequence[BurnMonth], room: Headroom | None, currency: str) -> Chart | None:
+def burn_chart(months: Sequence[BurnMonth], budget: Decimal | None, currency: str) -> Chart | None:
     """Cumulative plan, what was paid, the estimate at completion with its range, the budget."""
     if not months:
         return None
     rows = [
         Series("Paid", _floats([one.actual for one in months]), "paid"),
-        Series("Budget", _floats([room.budget if room else None] * len(months)), "budget"),
+        Series("Budget", _floats([budget] * len(months)), "budget"),
         Series("Estimate", _floats([one.estimate for one in months]), "next_best"),
         Series("Plan", _floats([one.planned for one in months]), "advised"),
         Series("Lowest", _floats([one.low for one in months]), "low"),
@@ -72,16 +74,29 @@ def _burn_summary(months: Sequence[BurnMonth], currency: str) -> str:
     return " ".join(parts)
 
 
-def headroom_sentence(room: Headroom) -> str:
-    """What the budget leaves, in one sentence."""
-    currency = room.currency
-    subject = "At completion" if room.is_estimate else "The plan comes to"
-    budget = f"a budget of {money(room.budget, currency)}{_PERIOD_WORDS[room.period]}"
+def budget_of(project: Project, table: Variance) -> Decimal | None:
+    """The budget for all months of a plan in its currency."""
+    return budget_over_horizon(project, table.plan) if table.plan else None
+
+
+def headroom_sentence(project: Project, table: Variance, completion: Completion | None) -> str:
+    """What the budget leaves of the estimate at completion, before the first actuals of the plan;
+    "" without a budget, or without a feasible plan in its currency."""
+    budget, currency = budget_of(project, table), table.currency
+    estimate = completion.estimate_at_completion if completion else None
+    planned = table.plan.read_summary().total_cost if table.plan else None
+    cost = planned if estimate is None else estimate
+    if budget is None or planned is None or cost is None:
+        return ""
+    subject = "The plan comes to" if estimate is None else "At completion"
+    against = f"{money(budget, currency)}{_PERIOD_WORDS[BudgetPeriod(project.budget_period)]}"
     sentence = (
-        f"{subject} {money(room.cost, currency)} against {budget}: {_left(room.left, currency)}"
+        f"{subject} {money(cost, currency)} against a budget of {against}: "
+        f"{_left(budget - cost, currency)}"
     )
-    if room.left_at_most_cost is not None and room.left_at_most_cost < 0 <= room.left:
-        sentence += f", but at the highest month's ratio {_left(room.left_at_most_cost, currency)}"
+    high = completion.high if completion else None
+    if high is not None and cost <= budget < high:
+        sentence += f", but at the highest month's ratio {_left(budget - high, currency)}"
     return f"{sentence}."
 
 

@@ -12,7 +12,7 @@ import pytest
 from planner.exports import Context, export
 from planner.models import ActualLine, AuditEntry, Project, Role
 from planner.services.actuals import actuals, completion
-from planner.services.actuals.completion import Left, burn, remaining_by_month
+from planner.services.actuals.completion import Course, burn
 from planner.services.actuals.uploads import overlaps
 from planner.services.projects import saved_comparisons
 from planner.services.teams.access import WrongStateError
@@ -196,9 +196,11 @@ def test_an_estimate_at_completion_carries_the_observed_use_on(
     upload(work, project, "month,cost,hours\n2027-02,24000,4000\n")
     done = completion.estimate_completion(project)
     assert done.actual == 60000
-    assert done.remaining_today == done.remaining_plan == 4 * 27520
+    assert done.remaining_at_current_prices == done.remaining_plan == 4 * 27520
     assert done.prices_as_of == SEEN
-    assert done.estimate == pytest.approx(60000 + done.remaining_plan * Decimal("1.1"))
+    assert done.estimate_at_completion == pytest.approx(
+        60000 + done.remaining_plan * Decimal("1.1")
+    )
     assert (done.low, done.high) == (60000 + 4 * 27520, pytest.approx(60000 + 4.8 * 27520))
     assert done.planned_total == done.remaining_plan + 2 * 27520
     assert done.hours_ratio == 1.1
@@ -214,12 +216,13 @@ def test_what_is_left_of_a_plan_is_at_the_prices_of_today(
     market("68.80", later)
     done = completion.estimate_completion(project)
     assert done.remaining_plan == 5 * 27520
-    assert done.remaining_today == 5 * 27520 * Decimal("1.25")
+    assert done.remaining_at_current_prices == 5 * 27520 * Decimal("1.25")
     assert (done.prices_as_of, done.offers_not_sold) == (later, 0)
-    assert done.estimate == pytest.approx(30000 + 5 * 27520 * Decimal("1.25") * Decimal("1.2"))
+    assert done.estimate_at_completion == pytest.approx(
+        30000 + 5 * 27520 * Decimal("1.25") * Decimal("1.2")
+    )
     last = burn(actuals.variance(project))[-1]
-    assert last.estimate == done.estimate
-    assert done.as_dict()["prices_as_of"] == later.isoformat()
+    assert last.estimate == done.estimate_at_completion
 
 
 def test_where_no_hours_are_known_the_cost_so_far_is_carried_on(
@@ -228,7 +231,7 @@ def test_where_no_hours_are_known_the_cost_so_far_is_carried_on(
     upload(work, project, "month,cost\n2027-01,36000\n2027-02,24000\n")
     done = completion.estimate_completion(project)
     assert done.hours_ratio is None
-    assert done.estimate == pytest.approx(180_000)
+    assert done.estimate_at_completion == pytest.approx(180_000)
 
 
 def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
@@ -241,24 +244,12 @@ def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
             "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
         }
     )
-    answer = work.saved(row).read_plan()
+    work.saved(row)
     market("110.08", SEEN + dt.timedelta(days=1))
-    today = remaining_by_month(answer)
-    assert today.months == {
-        month: Left(fixed=cost) for month, cost in completion.planned_by_month(answer).items()
-    }
-    assert today.prices_as_of is None
-
-
-def test_the_budget_s_headroom_is_what_the_estimate_leaves(
-    work: Workspace, project: Project
-) -> None:
-    upload(work, project, "month,cost\n2027-01,30000\n")
-    project.budget = "1000000"
-    estimate = completion.estimate_completion(project)
-    assert estimate.headroom == 1_000_000 - estimate.estimate
-    project.budget_period = "monthly"
-    assert completion.estimate_completion(project).headroom is None
+    table = actuals.variance(row)
+    course = Course(table, table.answer)
+    assert all((one.hourly, one.fixed) == (0, one.planned) for one in course.months.values())
+    assert course.prices_as_of is None
 
 
 def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
@@ -267,5 +258,5 @@ def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
     assert completion.estimate_completion(project) is None
     upload(work, project, "month,cost\n2020-01,30000\n")
     done = completion.estimate_completion(project)
-    assert done.estimate is None
+    assert done.estimate_at_completion is None
     assert "nothing was planned" in done.why_not

@@ -9,7 +9,7 @@ import pytest
 
 from planner.models import Project
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import budget_headroom, burn, estimate_completion
+from planner.services.actuals.completion import burn, estimate_completion
 from tests.planner.workspace import PLAIN, Workspace
 
 pytestmark = pytest.mark.usefixtures("months_over")
@@ -49,7 +49,11 @@ def test_the_last_month_is_the_estimate_at_completion(work: Workspace, project: 
     assert months[0].estimate is None
     assert months[1].estimate == 60000
     last = months[-1]
-    assert (last.estimate, last.low, last.high) == (done.estimate, done.low, done.high)
+    assert (last.estimate, last.low, last.high) == (
+        done.estimate_at_completion,
+        done.low,
+        done.high,
+    )
 
 
 def test_a_month_without_an_upload_is_estimated_and_never_nothing(
@@ -62,7 +66,7 @@ def test_a_month_without_an_upload_is_estimated_and_never_nothing(
     assert months[1].estimate == pytest.approx(30000 + MONTHLY * ratio)
     done = estimate_completion(project)
     assert (done.months_left, done.is_due_after) == (4, False)
-    assert months[-1].estimate == done.estimate == pytest.approx(180_000)
+    assert months[-1].estimate == done.estimate_at_completion == pytest.approx(180_000)
 
 
 def test_without_actuals_the_plan_stands_alone(project: Project) -> None:
@@ -71,23 +75,14 @@ def test_without_actuals_the_plan_stands_alone(project: Project) -> None:
     assert {one.actual for one in months} == {one.estimate for one in months} == {None}
 
 
-def test_the_budget_is_held_against_the_plan_and_later_the_estimate(
-    work: Workspace, project: Project
+@pytest.mark.parametrize(("budget", "period"), [("180000", "total"), ("30000", "monthly")])
+def test_a_budget_counts_for_all_months_of_the_plan(
+    work: Workspace, project: Project, budget: str, period: str
 ) -> None:
-    table = actuals.variance(project)
-    before = budget_headroom(project, table, None)
-    assert (before.left, before.is_estimate) == (200_000 - MONTHLY * 6, False)
     pay(work, project, m01=36000, m02=24000)
-    table = actuals.variance(project)
-    done = estimate_completion(project, table)
-    after = budget_headroom(project, table, done)
-    assert (after.left, after.is_estimate) == (done.headroom, True)
-    assert after.left_at_most_cost == 200_000 - done.high
-
-
-def test_a_budget_of_a_month_counts_for_all_months(project: Project) -> None:
-    project.budget, project.budget_period = "30000", "monthly"
-    assert budget_headroom(project, actuals.variance(project), None).budget == 180_000
+    project.budget, project.budget_period = budget, period
+    done = estimate_completion(project)
+    assert done.budget_headroom == 180_000 - done.estimate_at_completion
 
 
 def test_a_plan_in_another_currency_is_not_compared(work: Workspace, project: Project) -> None:
@@ -97,7 +92,7 @@ def test_a_plan_in_another_currency_is_not_compared(work: Workspace, project: Pr
     assert table.plan is None
     assert "The plan is in USD and the project in EUR" in table.as_dict()["warnings"][0]
     assert burn(table) == []
-    assert budget_headroom(project, table, None) is None
+    assert estimate_completion(project, table) is None
 
 
 def test_months_after_the_plan_are_none_of_those_left(work: Workspace) -> None:
@@ -125,7 +120,7 @@ def test_months_outside_of_the_plan_are_paid_but_neither_done_nor_compared(
     assert done is not None
     assert (done.months_done, done.months_left) == (1, 5)
     assert done.actual == 132_520
-    assert done.estimate == 105_000 + MONTHLY * 6
+    assert done.estimate_at_completion == 105_000 + MONTHLY * 6
     (words,) = done.as_dict()["warnings"]
     assert words == (
         "2026-11, 2027-09 are no months of the plan, which pays from 2027-01 to 2027-06: the "

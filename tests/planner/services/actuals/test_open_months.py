@@ -41,8 +41,8 @@ def test_a_month_that_was_not_over_is_expected_to_go_on(
     done = estimate_completion(project, table)
     assert (done.months_done, done.months_left) == (months_done, 6 - months_done)
     assert done.actual == 45000
-    assert done.estimate == pytest.approx(estimate)
-    assert burn(table)[-1].estimate == done.estimate
+    assert done.estimate_at_completion == pytest.approx(estimate)
+    assert burn(table)[-1].estimate == done.estimate_at_completion
     told = any(
         "February 2027 was uploaded before the end" in text for text in table.as_dict()["warnings"]
     )
@@ -55,7 +55,7 @@ def test_what_is_paid_of_such_a_month_counts_where_it_is_more(
     pay(work, project, m01=MONTHLY, m02=90000)
     uploaded(dt.date(2027, 2, 10))
     done = estimate_completion(project)
-    assert done.estimate == MONTHLY + 90000 + 4 * MONTHLY
+    assert done.estimate_at_completion == MONTHLY + 90000 + 4 * MONTHLY
     assert done.remaining_plan == 4 * MONTHLY
 
 
@@ -65,7 +65,7 @@ def test_a_later_upload_of_the_rest_closes_the_month(work: Workspace, project: P
     pay(work, project, m02=15000)
     uploaded(dt.date(2027, 3, 2))
     assert actuals.variance(project).open_months == frozenset()
-    assert estimate_completion(project).estimate == pytest.approx(60000 + 4 * 30000)
+    assert estimate_completion(project).estimate_at_completion == pytest.approx(60000 + 4 * 30000)
 
 
 def test_use_and_price_are_of_months_that_were_over(work: Workspace, project: Project) -> None:
@@ -74,7 +74,7 @@ def test_use_and_price_are_of_months_that_were_over(work: Workspace, project: Pr
     uploaded(dt.date(2027, 2, 10))
     done = estimate_completion(project)
     assert done.hours_ratio == pytest.approx(1.2)
-    assert done.estimate == pytest.approx(36000 + 5 * MONTHLY * Decimal("1.2"))
+    assert done.estimate_at_completion == pytest.approx(36000 + 5 * MONTHLY * Decimal("1.2"))
 
 
 def test_without_a_month_that_was_over_nothing_is_estimated(
@@ -84,7 +84,7 @@ def test_without_a_month_that_was_over_nothing_is_estimated(
     uploaded(dt.date(2027, 1, 10))
     table = actuals.variance(project)
     done = estimate_completion(project, table)
-    assert done.estimate is None
+    assert done.estimate_at_completion is None
     assert done.why_not == ("no month of the plan that was paid for was over when it was uploaded")
     assert {one.actual for one in burn(table)} == {None}
 
@@ -101,7 +101,7 @@ def test_a_month_before_the_plan_is_paid_for_whenever_it_was_uploaded(
     done = estimate_completion(project, table)
     months = burn(table)
     assert [months[0].actual, months[3].actual] == [100_000, 100_000 + MONTHLY]
-    assert done.estimate == months[-1].estimate == 100_000 + 6 * MONTHLY
+    assert done.estimate_at_completion == months[-1].estimate == 100_000 + 6 * MONTHLY
     assert not any("before the end of the month" in text for text in table.as_dict()["warnings"])
 
 

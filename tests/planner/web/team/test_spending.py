@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pytest
 
-from planner.models import BudgetPeriod, Role
+from planner.models import Project, Role
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import BurnMonth, Headroom, burn, estimate_completion
+from planner.services.actuals.completion import BurnMonth, Completion, burn, estimate_completion
 from planner.web.team.spending import (
     burn_chart,
     headroom_sentence,
@@ -22,31 +23,28 @@ pytestmark = pytest.mark.usefixtures("months_over")
 PAID = b"month,cost,hours\n2027-01,36000,4800\n2027-02,24000,4000\n"
 
 
-def room(cost: int, high: int | None = None, period: str = "total") -> Headroom:
-    return Headroom(
-        currency="USD",
-        budget=Decimal(1000),
-        period=BudgetPeriod(period),
-        cost=Decimal(cost),
-        is_estimate=high is not None,
-        high=None if high is None else Decimal(high),
-    )
-
-
-def words(headroom: Headroom) -> str:
-    return headroom_sentence(headroom).replace("\u00a0", " ")
-
-
-def test_the_sentence_says_what_is_left_or_over():
-    assert (
-        words(room(900)) == "The plan comes to 900 USD against a budget of 1,000 USD: 100 USD left."
-    )
-    assert words(room(1200, 1300)).endswith("against a budget of 1,000 USD: 200 USD over.")
-    assert words(room(900, 1100)) == (
-        "At completion 900 USD against a budget of 1,000 USD: 100 USD left, but at the highest "
-        "month's ratio 100 USD over."
-    )
-    assert "for all months, set by the month" in words(room(900, period="monthly"))
+@pytest.mark.parametrize(
+    ("budget", "period", "estimate", "high", "says"),
+    [
+        (
+            1000,
+            "total",
+            None,
+            None,
+            "The plan comes to 900 USD against a budget of 1,000 USD: 100 ",
+        ),
+        (1000, "total", 1200, 1300, "against a budget of 1,000 USD: 200 USD over."),
+        (1000, "total", 900, 1100, "100 USD left, but at the highest month's ratio 100 USD over."),
+        (100, "monthly", 900, None, "600 USD for all months, set by the month: 300 USD over."),
+    ],
+)
+def test_the_sentence_says_what_is_left_or_over(budget, period, estimate, high, says):
+    project = Project(budget=str(budget), budget_period=period)
+    plan = Mock(request={"horizon_months": 6})
+    plan.read_summary.return_value.total_cost = Decimal(900)
+    done = Mock(spec=Completion, estimate_at_completion=estimate, high=high)
+    told = headroom_sentence(project, Mock(plan=plan, currency="USD"), done)
+    assert says in told.replace("\u00a0", " ")
 
 
 def test_the_charts_draw_what_the_services_say(work):
@@ -55,9 +53,9 @@ def test_the_charts_draw_what_the_services_say(work):
     actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
     table = actuals.variance(project)
     done = estimate_completion(project, table)
-    chart = burn_chart(burn(table), room(900), "USD")
+    chart = burn_chart(burn(table), Decimal(1000), "USD")
     ends = {series.name: series.values[-1] for series in chart.series}
-    assert ends["Estimate"] == float(done.estimate)
+    assert ends["Estimate"] == float(done.estimate_at_completion)
     assert (ends["Lowest"], ends["Highest"]) == (float(done.low), float(done.high))
     assert (ends["Plan"], ends["Budget"], ends["Paid"]) == (float(done.planned_total), 1000, None)
     assert chart.x[0] == "Jan 2027"
@@ -85,7 +83,7 @@ def test_every_line_and_word_of_the_cost_up_to_each_month():
         month("2027-02", 1200, 900, 900),
         month("2027-03", 1000, None, 1300),
     ]
-    chart = burn_chart(months, room(900), "USD")
+    chart = burn_chart(months, Decimal(1000), "USD")
     assert [(one.name, list(one.values), one.role) for one in chart.series] == [
         ("Paid", [500, 900, None], "paid"),
         ("Budget", [1000, 1000, 1000], "budget"),
