@@ -87,37 +87,21 @@ def show_result(kind: str, result: Any, include: Collection[str]) -> Any:
     }
 
 
-class ModelField(serializers.Field[Any, Any, Any, Any]):
-    """A part of an answer, as the contract's model describes it; read only. One that an answer
-    may lack is `required=False`: the document takes what is read only for always there. Of a
-    whole answer it gives what the view includes."""
+class PartField(serializers.JSONField):
+    """A part of a record as a model describes it, or with `many` a list of them; read only. One
+    that may be missing is `required=False`: the document takes what is read only for always there.
+    Of an answer it gives what the view includes."""
 
-    def __init__(self, model: type[AnswerModel], *, required: bool = True, **options: Any) -> None:
+    def __init__(
+        self, model: type[BaseModel], *, many: bool = False, required: bool = True, **options: Any
+    ) -> None:
         super().__init__(read_only=required, required=None if required else False, **options)
-        self.model = model
+        self.model, self.many = model, many
 
     def to_representation(self, value: Any) -> Any:
+        if self.many or not issubclass(self.model, AnswerModel):
+            return value
         left_out = leave_out(self.model, getattr(self.context.get("view"), "include", ()))
         if isinstance(value, BaseModel):
             return value.model_dump(mode="json", exclude=left_out)
         return drop(value, left_out) if left_out else value
-
-
-class RowsField(serializers.JSONField):
-    """A table: rows with the fields that `columns` names; read only."""
-
-    def __init__(
-        self, columns: Collection[str], *, many: bool = True, required: bool = True, **options: Any
-    ) -> None:
-        super().__init__(read_only=required, required=None if required else False, **options)
-        self.columns = columns
-        self.many = many
-
-
-def rows_field(*columns: str, many: bool = True, **options: Any) -> RowsField:
-    return RowsField(columns, many=many, **options)
-
-
-def table_of(model: type[AnswerModel], **options: Any) -> RowsField:
-    """Rows of parts of an answer."""
-    return RowsField(tuple(model.model_fields), **options)

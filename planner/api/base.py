@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,9 +16,11 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from planner.api.answers import AnswerView
+from planner.api.bodies import Body
 from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
 from planner.api.responses import require_length
+from planner.contract.validation import parse
 from planner.models import Access, Team
 from planner.services.teams.access import EDIT, VIEW, Need, require, require_scope
 from pricing.api.pages import METHODS, PAGE_PARAMETERS, CursorPages
@@ -29,39 +31,27 @@ Values = dict[str, Any]
 
 
 class Filter(NamedTuple):
-    """A query parameter of a list: the column it looks at and how its text is read."""
+    """A query parameter of a list: the column it looks at and which values it may have."""
 
     lookup: str
-    read: Callable[[Query, str], Any]
     allowed: tuple[str, ...] = ()
-    format: str = ""
+    is_id: bool = False
+
+    def read(self, query: Query, name: str) -> str | bool | None:
+        """The value that is asked for; None where it is absent."""
+        if self.allowed == FLAGS:
+            return query.flag(name)
+        value = query.choice(name, self.allowed) if self.allowed else query.text(name)
+        if self.is_id and value is not None:
+            try:
+                uuid.UUID(value)
+            except ValueError:
+                raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
+        return value
 
 
-def by_slug(lookup: str) -> Filter:
-    return Filter(lookup, Query.text)
-
-
-def by_flag(lookup: str) -> Filter:
-    return Filter(lookup, Query.flag, ("true", "false"))
-
-
-def by_choice(lookup: str, allowed: Collection[str]) -> Filter:
-    known = tuple(allowed)
-    return Filter(lookup, lambda query, name: query.choice(name, known), known)
-
-
-def by_id(lookup: str) -> Filter:
-    return Filter(lookup, _uuid, format="uuid")
-
-
-def _uuid(query: Query, name: str) -> uuid.UUID | None:
-    value = query.text(name)
-    if value is None:
-        return None
-    try:
-        return uuid.UUID(value)
-    except ValueError:
-        raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
+FLAGS = ("true", "false")
+TEAM = Filter("team__slug")
 
 
 class TeamViewSet(AnswerView, GenericViewSet[Any]):
@@ -80,7 +70,10 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
     model: ClassVar[type[models.Model]]
     list_serializer: ClassVar[type[serializers.BaseSerializer[Any]] | None] = None
     """Of the rows of a list, where they show less."""
-    write_serializer: ClassVar[type[serializers.Serializer[Any]] | None] = None
+    new: ClassVar[type[Body]]
+    """The body of a creation."""
+    changes: ClassVar[type[Body]]
+    """The body of a change."""
     related: ClassVar[tuple[str, ...]] = ()
     """Rows read together with each row, so that a list costs a fixed number of queries."""
     deferred: ClassVar[tuple[str, ...]] = ()
@@ -162,10 +155,8 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
 
     # Answers ------------------------------------------------------------------------------
 
-    def read_body(self, serializer: type[serializers.Serializer[Any]], **options: Any) -> Values:
-        reader = serializer(data=self.request.data, **options)
-        reader.is_valid(raise_exception=True)
-        return dict(reader.validated_data)
+    def read_body(self, body: type[Body]) -> Values:
+        return parse(body, self.request.data).values_set()
 
     def answer(self, row: Any, status: int = HTTPStatus.OK, **more: Any) -> Response:
         data = {**self.get_serializer(row).data, **more}
@@ -213,7 +204,7 @@ class ReadMixin(ListMixin):
 class CreateMixin(TeamViewSet):
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
-        create_row = self.prepare_row()
+        create_row = self.prepare_row(self.read_body(self.new))
 
         def write() -> Response:
             row, more = create_row()
@@ -221,31 +212,23 @@ class CreateMixin(TeamViewSet):
 
         return write
 
-    def prepare_row(self) -> Callable[[], tuple[Any, Values]]:
+    def prepare_row(self, values: Values) -> Callable[[], tuple[Any, Values]]:
         """What creates the row; a view that computes for it does so here, before it writes."""
-        return self.create_row
+        return lambda: self.create_row(values)
 
-    def create_row(self) -> tuple[Any, Values]:
+    def create_row(self, values: Values) -> tuple[Any, Values]:
         """The new row, and what the answer adds to it (a secret shown once)."""
         raise NotImplementedError
 
 
 class ChangeMixin(TeamViewSet):
-    change_serializer: ClassVar[type[serializers.Serializer[Any]] | None] = None
-    """Of a change that takes other fields than a creation."""
     change: ClassVar[Callable[..., Any]]
     """The service `f(access, row, changes, seen_version)`, as a staticmethod."""
 
     def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         row = self.get_object()
         seen = self.seen_version(row)
-        return self.answer(self.change_row(row, seen))
-
-    def change_row(self, row: Any, seen: int | None) -> Any:
-        serializer = self.change_serializer or self.write_serializer
-        assert serializer is not None
-        changes = self.read_body(serializer, partial=self.change_serializer is None)
-        return self.change(self.access, row, changes, seen)
+        return self.answer(self.change(self.access, row, self.read_body(self.changes), seen))
 
 
 class DeleteMixin(TeamViewSet):

@@ -19,8 +19,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from planner.api.answers import INCLUDE, AnswerView
+from planner.api.bodies import BODIES, Batch
 from planner.api.callers import MarketAccess
 from planner.api.idempotency import HEADER
+from planner.api.shapes import COMPUTED
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
@@ -30,11 +32,11 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import Server
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.contract.validation import to_json_schema
+from planner.contract.validation import RequestModel, to_json_schema
 from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
 from pricing.api.pages import CursorPages
-from pricing.api.rest import ProblemSerializer, StrictSerializer
+from pricing.api.rest import ProblemSerializer
 from pricing.common.problems import PROBLEM_JSON
 
 _KEY, _IF_MATCH, _IF_NONE_MATCH = (
@@ -50,6 +52,7 @@ _PROBLEMS = {
     "5XX": "The server could not answer; nothing was stored.",
 }
 SCHEMAS = "#/components/schemas/"
+_INPUT = f"{SCHEMAS}{{model}}Input"
 WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (
     *(ComparisonRequest, PortfolioRequest, EstimateRequest),
     CalibrationRequest,
@@ -91,27 +94,14 @@ class PlannerSchema(AutoSchema):
 
     def get_request_serializer(self) -> Any:
         view: Any = self.view
-        if self._action == "partial_update" and view.change_serializer:
-            return view.change_serializer
-        if self._action in ("create", "partial_update") and view.write_serializer:
-            return view.write_serializer
+        if self._action == "partial_update":
+            return view.changes
+        if self._action == "create" and hasattr(view, "new"):
+            return view.new
         return super().get_request_serializer()
 
     def get_override_parameters(self) -> list[Any]:
         return [*super().get_override_parameters(), *self._parameters()]
-
-    def _map_serializer(self, serializer: Any, *args: Any, **options: Any) -> Any:
-        """Fields that are not known, and a change without one that it needs, are refused."""
-        schema = super()._map_serializer(serializer, *args, **options)  # type: ignore[no-untyped-call]
-        if isinstance(serializer, StrictSerializer) and "properties" in schema:
-            schema["additionalProperties"] = False
-            is_change = self.method == "PATCH" and not getattr(self.view, "change_serializer", None)
-            for name in serializer.fixed if is_change else ():
-                del schema["properties"][name]
-            needed = [n for n, field in serializer.fields.items() if field.required]
-            if needed and not is_change:
-                schema["required"] = sorted(needed)
-        return schema
 
     def _parameters(self) -> Iterator[OpenApiParameter]:
         filters = getattr(self.view, "filters", {}) if self._action == "list" else {}
@@ -119,8 +109,8 @@ class PlannerSchema(AutoSchema):
             schema: dict[str, Any] = {"type": "string"}
             if filter_.allowed:
                 schema["enum"] = list(filter_.allowed)
-            if filter_.format:
-                schema["format"] = filter_.format
+            if filter_.is_id:
+                schema["format"] = "uuid"
             yield OpenApiParameter(name, schema)
         handler = getattr(self.view, self._action or self.method.lower(), None)
         if getattr(handler, "is_idempotent", False):
@@ -167,38 +157,20 @@ class ContractModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untype
         return {"type": "object", "additionalProperties": {}}
 
 
-class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A field that holds a part of an answer: a reference to its component."""
+class PartFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A field that holds a part of a record: a reference to its component, or rows whose columns
+    the description names."""
 
-    target_class = "planner.api.answers.ModelField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        return _reference(self.target.model.__name__)
-
-
-class RowsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A field that holds a table: rows, whose columns its description names."""
-
-    target_class = "planner.api.answers.RowsField"
+    target_class = "planner.api.answers.PartField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        row = _reference(ROW)
-        shape: dict[str, Any] = {"type": "array", "items": row} if self.target.many else row
-        return shape | {"description": _columns(self.target.columns)}
-
-
-class ObjectFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
-    """A field that takes objects: references to their model's component, where it has one."""
-
-    target_class = "planner.api.serializers.teams.ObjectField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
-        model = self.target.model
-        if model is None:
-            return {"type": "object", "additionalProperties": {}}
-        is_whole = model in WHOLE_REQUESTS
-        schema = _reference(model.__name__ if is_whole else f"{model.__name__}Input")
-        return {"type": "array", "items": schema} if self.target.many else schema
+        model, many = self.target.model, self.target.many
+        if many and issubclass(model, AnswerModel):
+            rows = {"type": "array", "items": _reference(ROW)}
+            return rows | {"description": _columns(model.model_fields)}
+        is_part = issubclass(model, RequestModel) and model not in WHOLE_REQUESTS
+        schema = _reference(f"{model.__name__}Input" if is_part else model.__name__)
+        return {"type": "array", "items": schema} if many else schema
 
 
 def _reference(name: str) -> dict[str, Any]:
@@ -208,26 +180,43 @@ def _reference(name: str) -> dict[str, Any]:
 def _contract_components() -> dict[str, Any]:
     """Every request and answer of the contract with its parts, by name."""
     known: dict[str, Any] = {ROW: _ROW}
-    roots = (*WHOLE_REQUESTS, *PARTS_OF_REQUESTS)
-    schemas = {
-        root: to_json_schema(root.model_json_schema(ref_template=f"{SCHEMAS}{{model}}Input"))
-        for root in roots
+    own = {
+        body: to_json_schema(_resolve(body.model_json_schema(ref_template=_INPUT)))
+        for body in BODIES
+    }
+    whole = {
+        root: to_json_schema(root.model_json_schema(ref_template=_INPUT))
+        for root in (*WHOLE_REQUESTS, *PARTS_OF_REQUESTS)
     }
     sections = {f"{part.__name__}Input" for part in PARTS_OF_REQUESTS}
-    for request in WHOLE_REQUESTS:
-        sections.update(_referenced(schemas[request]["properties"]))
-    for root, schema in schemas.items():
+    for schema in (*(whole[request] for request in WHOLE_REQUESTS), own[Batch]):
+        sections.update(_referenced(schema["properties"]))
+    for root, schema in (own | whole).items():
         parts = {f"{name}Input": part for name, part in schema.pop("$defs", {}).items()}
         for name, part in parts.items():
             known[name] = _section_schema(part, parts, sections) | {"title": name}
-        name = root.__name__ if root in WHOLE_REQUESTS else f"{root.__name__}Input"
+        name = f"{root.__name__}Input" if root in PARTS_OF_REQUESTS else root.__name__
         known[name] = schema | {"title": name}
-    for answer in ANSWERS:
+    for answer in (*ANSWERS, *COMPUTED):
         schema = answer.model_json_schema(ref_template=f"{SCHEMAS}{{model}}", mode="serialization")
         parts = schema.pop("$defs", {})
         for name, part in {**parts, answer.__name__: schema}.items():
-            known[name] = _answer_schema(part, parts)
+            known[name] = _answer_schema(_resolve(part), parts)
     return known
+
+
+def _resolve(part: Any) -> Any:
+    """A schema of ours with references where models are named, and without defaults, which
+    clients would send with each change."""
+    if isinstance(part, list):
+        return [_resolve(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    named = part.get("judged_as")
+    if named:
+        is_part = named in {one.__name__ for one in PARTS_OF_REQUESTS}
+        return _reference(f"{named}Input" if is_part else named)
+    return {name: _resolve(value) for name, value in part.items() if name != "default"}
 
 
 def _fill_in(document: dict[str, Any]) -> None:
@@ -235,9 +224,10 @@ def _fill_in(document: dict[str, Any]) -> None:
     schemas, known = document["components"]["schemas"], _contract_components()
     ahead = _referenced([document["paths"], schemas])
     for name in ahead:
-        if name in known and schemas.get(name) is not known[name]:
-            schemas[name] = known[name]
-            ahead.extend(_referenced(known[name]))
+        model = name.removeprefix("Patched")
+        if model in known and schemas.get(name) is not known[model]:
+            schemas[name] = known[model]
+            ahead.extend(_referenced(known[model]))
     document["components"]["schemas"] = dict(sorted(schemas.items()))
 
 
@@ -283,7 +273,7 @@ def _referenced(schema: Any) -> list[str]:
 def _as_rows(schema: Any, parts: Mapping[str, Any]) -> Any:
     """The schema of a table, with the names of its columns in its description."""
     for name in _referenced(schema):
-        if "properties" in parts[name]:
+        if "properties" in parts.get(name, {}):
             columns = _columns(parts[name]["properties"])
             meaning = schema.get("description", "")
             described = schema | {"description": f"{meaning} {columns}".strip()}
@@ -301,6 +291,7 @@ def _tables() -> Mapping[str, tuple[str, ...]]:
     """Model of an answer → its tables."""
     models = [
         *ANSWERS,
+        *COMPUTED,
         *(part for answer in ANSWERS for part in parts_with_tables(answer).values()),
     ]
     return {model.__name__: model.tables for model in models}

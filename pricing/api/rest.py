@@ -10,16 +10,16 @@ import datetime as dt
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
-from django.http import Http404, QueryDict
+from django.http import QueryDict
 from rest_framework import exceptions, serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pricing.api.refusals import explain_call, flatten, name_values
+from pricing.api.refusals import explain_call
 from pricing.common import bounded
 from pricing.common.bounded import (
     check_text,
@@ -74,8 +74,13 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if response is None:
         return None
     status = HTTPStatus(response.status_code)
-    reason, errors, code = _explain(exc, status, context)
-    answer = problem(status, explain_call(exc, context) or reason, errors, code)
+    reason, code = (
+        str(getattr(exc, "detail", "") or status.phrase),
+        getattr(exc, "default_code", ""),
+    )
+    if status == HTTPStatus.NOT_FOUND:
+        reason, code = "There is nothing here that you may see.", ""
+    answer = problem(status, explain_call(exc, context) or reason, code=code)
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if response.has_header(name):
             answer[name] = response[name]
@@ -96,21 +101,6 @@ def _request_values(context: Mapping[str, Any]) -> object:
     body = getattr(request, "_full_data", None)
     query = request.query_params.dict() if request is not None else {}
     return {**query, **body} if isinstance(body, Mapping) else query
-
-
-def _explain(
-    exc: Exception, status: HTTPStatus, context: Mapping[str, Any]
-) -> tuple[str, list[dict[str, Any]], str]:
-    if status == HTTPStatus.NOT_FOUND or isinstance(exc, Http404):
-        return "There is nothing here that you may see.", [], ""
-    if isinstance(exc, exceptions.ValidationError):
-        return (
-            CANNOT_BE_USED,
-            list(flatten(exc.detail, "", _request_values(context))),
-            INVALID_REQUEST,
-        )
-    detail = getattr(exc, "detail", "") or status.phrase
-    return str(detail), [], getattr(exc, "default_code", "")
 
 
 class ProblemErrorSerializer(serializers.Serializer[Any]):
@@ -181,26 +171,6 @@ def check_length(request: Any, limit_bytes: int) -> None:
         raise exceptions.UnsupportedMediaType(
             encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
         )
-
-
-class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses by name each field that it does not know, and each value that it cannot use."""
-
-    fixed: ClassVar[tuple[str, ...]] = ()
-    """Fields that a change (`partial`) does not take."""
-
-    def run_validation(self, data: Any = serializers.empty) -> Any:
-        try:
-            return super().run_validation(data)
-        except exceptions.ValidationError as error:
-            raise exceptions.ValidationError(name_values(error.detail, self, data)) from None
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            fixed = self.fixed if self.partial else ()
-            writable = [n for n, f in self.fields.items() if not f.read_only and n not in fixed]
-            reject_unknown_fields(data, writable)
-        return super().to_internal_value(data)
 
 
 def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> None:

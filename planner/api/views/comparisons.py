@@ -15,17 +15,24 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.answers import AnswerView, ModelField, render_answer, show_result
+from planner.api.answers import AnswerView, render_answer, show_result
+from planner.api.bodies import Batch
 from planner.api.callers import access_of_request
 from planner.api.idempotency import FileParser, FilesParser, Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO, download, require_length
-from planner.api.serializers.operations import JobSerializer, accepted, wants_job
-from planner.api.serializers.teams import ObjectField
-from planner.api.serializers.usage import UsageFilesSerializer, UsageSerializer
+from planner.api.shapes import (
+    BatchResultsSerializer,
+    JobSerializer,
+    Usage,
+    UsageFilesSerializer,
+    accepted,
+    wants_job,
+)
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.validation import parse
 from planner.costing.assumptions.reference_servers import Quote, Server, all_servers
 from planner.exports import Context
 from planner.models import Access, Team
@@ -47,7 +54,7 @@ from planner.usage.question import (
     answer_usage,
 )
 from pricing.api.pages import PlainView
-from pricing.api.rest import ProblemErrorSerializer, Query, StrictSerializer, make_etag, respond
+from pricing.api.rest import Query, make_etag, respond
 from pricing.api.schema import number_to, parameter, results_of, serializer_of
 from pricing.common.invalid_input import InvalidInput
 
@@ -64,29 +71,6 @@ PREFER = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="respond-async answers 202 with a job of the team that is named.",
 )
-
-
-class BatchItemSerializer(StrictSerializer):
-    key = serializers.CharField(max_length=100)
-    request = ObjectField(ComparisonRequest)
-
-
-class BatchSerializer(StrictSerializer):
-    items = serializers.ListField(
-        child=BatchItemSerializer(), min_length=1, max_length=comparisons.MAX_BATCH
-    )
-
-
-class BatchResultSerializer(serializers.Serializer[Any]):
-    """Either `answer` or `errors`."""
-
-    key = serializers.CharField()
-    answer = ModelField(ComparisonAnswer, required=False)
-    errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment]
-
-
-class BatchResultsSerializer(serializers.Serializer[Any]):
-    results = BatchResultSerializer(many=True)
 
 
 class MarketView(AnswerView, PlainView):
@@ -149,7 +133,7 @@ class ComparisonBatchView(MarketView):
     too_large_hint = "send its items in several batches"
 
     @extend_schema(
-        request=BatchSerializer,
+        request=Batch,
         responses={200: BatchResultsSerializer, 202: JobSerializer},
         parameters=[TEAM, PREFER],
     )
@@ -157,9 +141,7 @@ class ComparisonBatchView(MarketView):
     def post(self, request: Request) -> Response | Write:
         """Many comparisons at once; one that is refused says why and stops no other."""
         team = self.team()
-        reader = BatchSerializer(data=request.data)
-        reader.is_valid(raise_exception=True)
-        items = reader.validated_data["items"]
+        items = [item.values_set() for item in parse(Batch, request.data).items]
         keys = [item["key"] for item in items]
         for index, key in enumerate(keys):
             if key in keys[:index]:
@@ -243,7 +225,7 @@ class UsageView(MarketView):
             parameter(name, text, _KINDS.get(name, OpenApiTypes.STR))
             for name, text in _TEXTS.items()
         ],
-        responses=UsageSerializer,
+        responses=Usage,
     )
     def post(self, request: Request) -> Response:
         """Hours, costs and demand from a bill or a cluster log of any form that is read.

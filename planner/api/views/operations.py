@@ -11,25 +11,25 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api import bodies, shapes
 from planner.api.base import (
+    FLAGS,
+    TEAM,
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
+    Filter,
     InTeam,
     ListMixin,
     ReadMixin,
     Values,
-    by_choice,
-    by_flag,
-    by_id,
-    by_slug,
 )
 from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.serializers import operations as shapes
-from planner.api.serializers.operations import accepted
+from planner.api.shapes import accepted
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.validation import parse
 from planner.models import (
     PORTFOLIO_DOCUMENTS,
     Alert,
@@ -58,9 +58,9 @@ class JobsView(ReadMixin):
     serializer_class = shapes.JobSerializer
     list_serializer = shapes.JobRowSerializer
     filters = {
-        "team": by_slug("team__slug"),
-        "kind": by_choice("kind", KINDS),
-        "state": by_choice("state", JobState.values),
+        "team": TEAM,
+        "kind": Filter("kind", tuple(KINDS)),
+        "state": Filter("state", tuple(JobState.values)),
     }
     needs = {"cancel": EDIT}
 
@@ -84,17 +84,13 @@ class RefreshesView(PlainView):
 
     permission_classes = (SignedIn,)
 
-    @extend_schema(
-        request=shapes.RefreshSerializer, responses={HTTPStatus.ACCEPTED: shapes.JobSerializer}
-    )
+    @extend_schema(request=bodies.Refresh, responses={HTTPStatus.ACCEPTED: shapes.JobSerializer})
     @idempotent
     def post(self, request: Request) -> Response | Write:
         Query(request)
         access = access_of_request(request)
         price_refreshes.require_operator(access)
-        reader = shapes.RefreshSerializer(data=request.data)
-        reader.is_valid(raise_exception=True)
-        providers = reader.validated_data.get("providers", [])
+        providers = parse(bodies.Refresh, request.data).providers
         return lambda: accepted(price_refreshes.start_refresh(access, providers))
 
 
@@ -107,11 +103,11 @@ class AlertsView(ListMixin):
     deferred = tuple(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
     serializer_class = shapes.AlertSerializer
     filters = {
-        "team": by_slug("team__slug"),
-        "project": by_id("project_id"),
-        "portfolio": by_id("saved_portfolio_id"),
-        "kind": by_choice("kind", AlertKind.values),
-        "open": by_flag("acknowledged_at__isnull"),
+        "team": TEAM,
+        "project": Filter("project_id", is_id=True),
+        "portfolio": Filter("saved_portfolio_id", is_id=True),
+        "kind": Filter("kind", tuple(AlertKind.values)),
+        "open": Filter("acknowledged_at__isnull", FLAGS),
     }
     needs = {"acknowledge": EDIT}
 
@@ -127,7 +123,8 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     model = WebhookEndpoint
     serializer_class = shapes.WebhookSerializer
-    write_serializer = shapes.NewWebhookSerializer
+    new = bodies.NewWebhook
+    changes = bodies.WebhookChanges
     secret_fields = ("secret",)
     needs = dict.fromkeys(
         ("list", "retrieve", "create", "partial_update", "destroy", "rotate_secret", "test"), OWN
@@ -135,8 +132,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     change = staticmethod(webhooks.change_endpoint)
     delete_row = staticmethod(webhooks.remove_endpoint)
 
-    def create_row(self) -> tuple[WebhookEndpoint, Values]:
-        values = self.read_body(shapes.NewWebhookSerializer)
+    def create_row(self, values: Values) -> tuple[WebhookEndpoint, Values]:
         row = webhooks.add_endpoint(self.access, self.team, values)
         return row, {"secret": row.secret}
 

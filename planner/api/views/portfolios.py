@@ -11,21 +11,23 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api import bodies, shapes
 from planner.api.answers import show
 from planner.api.base import (
+    FLAGS,
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
+    Filter,
     ReadMixin,
     Values,
-    by_choice,
-    by_flag,
-    by_slug,
+)
+from planner.api.base import (
+    TEAM as TEAM_FILTER,
 )
 from planner.api.idempotency import Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA
-from planner.api.serializers import projects as serializers
-from planner.api.serializers.operations import JobSerializer, accepted, wants_job
+from planner.api.shapes import JobSerializer, accepted, wants_job
 from planner.api.views.comparisons import PREFER, TEAM, MarketView
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest
@@ -91,14 +93,14 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "headline",
         "repriced",
     )
-    serializer_class = serializers.SavedPortfolioDetailSerializer
-    list_serializer = serializers.SavedPortfolioSerializer
-    write_serializer = serializers.NewSavedPortfolioSerializer
-    change_serializer = serializers.PortfolioWatchSerializer
+    serializer_class = shapes.SavedPortfolioDetailSerializer
+    list_serializer = shapes.SavedPortfolioSerializer
+    new = bodies.NewSavedPortfolio
+    changes = bodies.PortfolioWatch
     filters = {
-        "team": by_slug("team__slug"),
-        "state": by_choice("state", State.values),
-        "watched": by_flag("watched"),
+        "team": TEAM_FILTER,
+        "state": Filter("state", tuple(State.values)),
+        "watched": Filter("watched", FLAGS),
     }
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(services.delete_portfolio)
@@ -119,8 +121,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         sees_all = visibility.sees_all(self.access, row)
         return etag if sees_all else make_etag(etag, self.access.person)
 
-    def prepare_row(self) -> Callable[[], tuple[SavedPortfolio, Values]]:
-        values = self.read_body(serializers.NewSavedPortfolioSerializer)
+    def prepare_row(self, values: Values) -> Callable[[], tuple[SavedPortfolio, Values]]:
         team = resolve_team(self.access, values.pop("team"))
         require(self.access, team.pk, EDIT)
         chosen, request = values.pop("projects", None), values.pop("request", None)
@@ -136,13 +137,12 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         )
         return lambda: (self._with_visible_part(save()), {})
 
-    def change_row(self, row: SavedPortfolio, seen: int | None) -> SavedPortfolio:
-        changes = self.read_body(serializers.PortfolioWatchSerializer)
-        return self._with_visible_part(services.change_watch(self.access, row, changes, seen))
+    def change(self, *values: Any) -> SavedPortfolio:
+        return self._with_visible_part(services.change_watch(*values))
 
     @extend_schema(
         request=None,
-        responses={200: serializers.PortfolioRepricedSerializer, 202: JobSerializer},
+        responses={200: shapes.PortfolioRepriced, 202: JobSerializer},
         parameters=[PREFER],
     )
     @action(detail=True, methods=["post"])

@@ -15,23 +15,22 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api import bodies, shapes
 from planner.api.answers import show
 from planner.api.base import (
+    FLAGS,
+    TEAM,
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
+    Filter,
     ListMixin,
     ReadMixin,
     Values,
-    by_choice,
-    by_flag,
-    by_id,
-    by_slug,
 )
 from planner.api.idempotency import FileParser, Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO
-from planner.api.serializers import projects as serializers
-from planner.api.serializers.operations import JobSerializer, accepted
+from planner.api.shapes import JobSerializer, accepted
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS
 from planner.exports.saved_context import export_saved, offer_file
@@ -53,20 +52,20 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     model = Project
     related = ("team",)
-    serializer_class = serializers.ProjectSerializer
-    write_serializer = serializers.NewProjectSerializer
+    serializer_class = shapes.ProjectSerializer
+    new = bodies.NewProject
+    changes = bodies.ProjectChanges
     filters = {
-        "team": by_slug("team__slug"),
-        "archived": by_flag("archived"),
-        "watched": by_flag("watched"),
+        "team": TEAM,
+        "archived": Filter("archived", FLAGS),
+        "watched": Filter("watched", FLAGS),
     }
     needs = {"request_of": VIEW, "variance": VIEW, "completion": VIEW, "reprice": EDIT}
     conflicting_reads = ("completion",)
     change = staticmethod(projects.change_project)
     delete_row = staticmethod(projects.delete_project)
 
-    def create_row(self) -> tuple[Project, Values]:
-        values = self.read_body(serializers.NewProjectSerializer)
+    def create_row(self, values: Values) -> tuple[Project, Values]:
         team = teams.resolve_team(self.access, values.pop("team", None))
         return projects.create_project(self.access, team, values), {}
 
@@ -76,13 +75,13 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """The comparison request that the project stands for."""
         return Response(projects.compose(self.get_object()))
 
-    @extend_schema(responses=serializers.VarianceSerializer)
+    @extend_schema(responses=shapes.Variance)
     @action(detail=True)
     def variance(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Plan against actual, by month and category, with the difference split by cause."""
         return Response(actuals.variance(self.get_object()).as_dict())
 
-    @extend_schema(responses=serializers.CompletionSerializer)
+    @extend_schema(responses=shapes.Completion)
     @action(detail=True)
     def completion(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """What the plan will have cost when it ends, at the use and prices seen so far."""
@@ -91,17 +90,15 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
             raise WrongStateError("The project has no approved plan, or nothing was uploaded yet.")
         return Response(estimate.as_dict())
 
-    @extend_schema(
-        request=serializers.RepriceProjectSerializer, responses={HTTPStatus.ACCEPTED: JobSerializer}
-    )
+    @extend_schema(request=bodies.ProjectReprice, responses={HTTPStatus.ACCEPTED: JobSerializer})
     @action(detail=True, methods=["post"])
     @idempotent
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
         """Answers every saved comparison of the project again, as a job."""
         project = self.get_object()
-        values = self.read_body(serializers.RepriceProjectSerializer)
+        values = self.read_body(bodies.ProjectReprice)
         check_known_day("as_of", values.get("as_of"), timezone.now().date())
-        day = values["as_of"].isoformat() if "as_of" in values else None
+        day = str(values["as_of"]) if values.get("as_of") else None
         arguments = {"project": str(project.pk), "as_of": day}
         return lambda: accepted(jobs.start(self.access, "project_reprice", arguments, project.team))
 
@@ -111,15 +108,15 @@ class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     model = Variant
     related = ("project", "project__team")
-    serializer_class = serializers.VariantSerializer
-    write_serializer = serializers.NewVariantSerializer
-    filters = {"team": by_slug("team__slug"), "project": by_id("project_id")}
+    serializer_class = shapes.VariantSerializer
+    new = bodies.NewVariant
+    changes = bodies.VariantChanges
+    filters = {"team": TEAM, "project": Filter("project_id", is_id=True)}
     needs = {"request_of": VIEW}
     change = staticmethod(projects.change_variant)
     delete_row = staticmethod(projects.delete_variant)
 
-    def create_row(self) -> tuple[Variant, Values]:
-        values = self.read_body(serializers.NewVariantSerializer)
+    def create_row(self, values: Values) -> tuple[Variant, Values]:
         project = self.pick(Project.objects, "project", values.pop("project"))
         return projects.create_variant(self.access, project, values), {}
 
@@ -136,7 +133,7 @@ class ActualsView(ListMixin, CreateMixin, DeleteMixin):
 
     model = ActualsUpload
     related = ("uploaded_by",)
-    serializer_class = serializers.UploadSerializer
+    serializer_class = shapes.UploadSerializer
     parser_classes = (FileParser,)
     too_large_hint = (
         "upload it compressed (gzip, as application/octet-stream), or in several files of whole "
@@ -162,7 +159,7 @@ class ActualsView(ListMixin, CreateMixin, DeleteMixin):
             "application/octet-stream": {"type": "string", "format": "binary"},
         },
         parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
-        responses={HTTPStatus.CREATED: serializers.UploadedSerializer},
+        responses={HTTPStatus.CREATED: shapes.UploadedSerializer},
     )
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -192,14 +189,15 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     tables = ("rows",)
     related = ()
     deferred = _FROZEN
-    serializer_class = serializers.SavedComparisonDetailSerializer
-    list_serializer = serializers.SavedComparisonSerializer
-    write_serializer = serializers.NewSavedComparisonSerializer
+    serializer_class = shapes.SavedComparisonDetailSerializer
+    list_serializer = shapes.SavedComparisonSerializer
+    new = bodies.NewSavedComparison
+    changes = bodies.SavedComparisonChanges
     filters = {
-        "team": by_slug("team__slug"),
-        "project": by_id("project_id"),
-        "variant": by_id("variant_id"),
-        "state": by_choice("state", State.values),
+        "team": TEAM,
+        "project": Filter("project_id", is_id=True),
+        "variant": Filter("variant_id", is_id=True),
+        "state": Filter("state", tuple(State.values)),
     }
     query_parameters = {"export": ("scenario",)}
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
@@ -210,20 +208,19 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def current_revisions(self) -> dict[str, int]:
         return {r.provider: r.number for r in catalogs.revisions_in_force()}
 
-    def prepare_row(self) -> Callable[[], tuple[SavedComparison, Values]]:
-        values = self.read_body(serializers.NewSavedComparisonSerializer)
+    def prepare_row(self, values: Values) -> Callable[[], tuple[SavedComparison, Values]]:
         project = self.pick(Project.objects, "project", values.pop("project"))
         if values.get("variant") is not None:
             values["variant"] = self.pick(project.variants, "variant", values["variant"])
         save = saved_comparisons.prepare_comparison(self.access, project, **values)
         return lambda: (save(), {})
 
-    @extend_schema(request=serializers.RepriceSerializer, responses=serializers.RepricedSerializer)
+    @extend_schema(request=bodies.Reprice, responses=shapes.Repriced)
     @action(detail=True, methods=["post"])
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Recalculated with today's rules, at today's prices or another day's: what changed."""
         row = self.get_object()
-        values = self.read_body(serializers.RepriceSerializer)
+        values = self.read_body(bodies.Reprice)
         catalog = catalog_on_date(values.get("as_of"))
         repriced = reprice(row, catalog, values.get("request")).as_dict()
         answer = show(ComparisonAnswer, repriced["answer"], self.include)
@@ -235,11 +232,11 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """From draft to submitted."""
         return self._move(saved_comparisons.submit)
 
-    @extend_schema(request=serializers.SendBackSerializer)
+    @extend_schema(request=bodies.SendBack)
     @action(detail=True, methods=["post"], url_path="send-back")
     def send_back(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """From submitted to draft again, with a reason where one is given."""
-        values = self.read_body(serializers.SendBackSerializer)
+        values = self.read_body(bodies.SendBack)
         return self._move(partial(saved_comparisons.send_back, **values))
 
     @extend_schema(request=None)

@@ -7,19 +7,20 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.api import bodies, shapes
 from planner.api.base import (
     ChangeMixin,
     CreateMixin,
     DeleteMixin,
+    Filter,
     InTeam,
     ListMixin,
     ReadMixin,
     Values,
-    by_slug,
 )
 from planner.api.callers import SignedIn, access_of_request
-from planner.api.serializers import teams as shapes
 from planner.models import (
+    Access,
     ApiToken,
     AuditEntry,
     Invitation,
@@ -42,7 +43,7 @@ class MeView(PlainView):
 
     permission_classes = (SignedIn,)
 
-    @extend_schema(responses=shapes.MeSerializer)
+    @extend_schema(responses=shapes.Me)
     def get(self, request: Request) -> Response:
         Query(request)
         access = access_of_request(request)
@@ -68,13 +69,13 @@ class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
     lookup_value_converter = "slug"
     page_order = ("name", "pk")
     serializer_class = shapes.TeamSerializer
-    write_serializer = shapes.NewTeamSerializer
-    change_serializer = shapes.TeamChangesSerializer
+    new = bodies.NewTeam
+    changes = bodies.TeamChanges
     needs = {"partial_update": OWN}
     change = staticmethod(teams.change_settings)
 
-    def create_row(self) -> tuple[Team, Values]:
-        team = teams.create_team(self.access, **self.read_body(shapes.NewTeamSerializer))
+    def create_row(self, values: Values) -> tuple[Team, Values]:
+        team = teams.create_team(self.access, **values)
         self.access.roles[team.pk] = Role.OWNER  # type: ignore[index]
         return team, {}
 
@@ -85,13 +86,13 @@ class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
     model = Membership
     related = ("user",)
     serializer_class = shapes.MemberSerializer
-    change_serializer = shapes.RoleSerializer
+    changes = bodies.RoleChange
     needs = {"partial_update": OWN, "destroy": TAKE_PART}
     delete_row = staticmethod(teams.remove_member)
 
-    def change_row(self, row: Membership, seen: int | None) -> Membership:
-        role = Role(self.read_body(shapes.RoleSerializer)["role"])
-        return teams.change_role(self.access, row, role, seen)
+    @staticmethod
+    def change(access: Access, row: Membership, changes: Values, seen: int | None) -> Membership:
+        return teams.change_role(access, row, changes["role"], seen)
 
 
 class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
@@ -100,7 +101,7 @@ class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     model = Invitation
     related = ("invited_by",)
     serializer_class = shapes.InvitationSerializer
-    write_serializer = shapes.NewInvitationSerializer
+    new = bodies.NewInvitation
     secret_fields = ("secret",)
     needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
     delete_row = staticmethod(teams.revoke_invitation)
@@ -108,9 +109,8 @@ class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     def within(self) -> Values:
         return {**super().within(), "revoked_at": None}
 
-    def create_row(self) -> tuple[Invitation, Values]:
-        values = self.read_body(shapes.NewInvitationSerializer)
-        role = Role(values.pop("role"))
+    def create_row(self, values: Values) -> tuple[Invitation, Values]:
+        role = values.pop("role")
 
         def link_of(secret: str) -> str:
             return self.request.build_absolute_uri(reverse("join", args=[secret]))
@@ -125,7 +125,7 @@ class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     model = ApiToken
     related = ("user",)
     serializer_class = shapes.TokenSerializer
-    write_serializer = shapes.NewTokenSerializer
+    new = bodies.NewToken
     secret_fields = ("secret",)
     needs = {"create": TAKE_PART, "destroy": TAKE_PART}
     delete_row = staticmethod(revoke)
@@ -135,17 +135,13 @@ class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
             return super().within()
         return {**super().within(), "user_id": self.access.user_id or 0}
 
-    def create_row(self) -> tuple[ApiToken, Values]:
-        values = self.read_body(shapes.NewTokenSerializer)
-        role = values.get("role")
+    def create_row(self, values: Values) -> tuple[ApiToken, Values]:
+        is_service = values.pop("kind", "") == "service"
         row, secret = tokens.create_token(
             self.access,
             self.team,
-            name=values["name"],
-            scopes=[Scope(scope) for scope in values["scopes"]],
-            days=values["days"],
-            is_service=values["kind"] == "service",
-            role=Role(role) if role else None,
+            is_service=is_service,
+            **{"days": bodies.TOKEN_DAYS, **values},
         )
         return row, {"secret": secret}
 
@@ -156,12 +152,12 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
     model = ServerQuote
     page_order = ("slug", "id")
     serializer_class = shapes.ServerQuoteSerializer
-    write_serializer = shapes.NewServerQuoteSerializer
+    new = bodies.NewServerQuote
+    changes = bodies.ServerQuoteChanges
     change = staticmethod(teams.change_quote)
     delete_row = staticmethod(teams.remove_quote)
 
-    def create_row(self) -> tuple[ServerQuote, Values]:
-        values = self.read_body(shapes.NewServerQuoteSerializer)
+    def create_row(self, values: Values) -> tuple[ServerQuote, Values]:
         return teams.add_quote(self.access, self.team, values), {}
 
 
@@ -172,7 +168,7 @@ class AuditLogView(InTeam, ListMixin):
     page_order = ("-at", "id")
     serializer_class = shapes.AuditEntrySerializer
     filters = {
-        "action": by_slug("action"),
-        "object_type": by_slug("object_type"),
-        "object_id": by_slug("object_id"),
+        "action": Filter("action"),
+        "object_type": Filter("object_type"),
+        "object_id": Filter("object_id"),
     }

@@ -14,7 +14,7 @@ from tests.planner.workspace import WORKLOAD, Workspace, market
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
 ALPHA = "/api/v1/teams/alpha/"
 ID = "8ede26a9-4a3d-40fd-b51c-9d915440dcec"
-EVENTS = "saved_comparison.approved, project.price_moved, project.budget_overrun"
+EVENTS = "saved_comparison.approved, project.price_moved"
 
 
 @pytest.fixture
@@ -30,36 +30,36 @@ REFUSED: list[tuple[str, Any, dict[str, str]]] = [
         f"{ALPHA}invitations/",
         {"role": "boss", "days": 1000, "email": "x"},
         {
-            "role": "'boss' is unknown; allowed are viewer, editor, approver, owner",
-            "days": "1000 is more than 90",
+            "role": "'boss' is not known; allowed are viewer, editor, approver or owner",
+            "days": "1000 is not allowed; must be at most 90",
             "email": "'x' is not an address of mail like ada@example.com",
         },
     ),
     (f"{ALPHA}invitations/", {"role": "viewer", "days": True}, {"days": "true is not a whole"}),
-    (f"{ALPHA}invitations/", [], {"": "[] is not an object"}),
+    (f"{ALPHA}invitations/", [], {"": "a list is not an object"}),
     (
         f"{ALPHA}tokens/",
         {"name": "a" * 500, "scopes": ["all"], "days": 0},
         {
-            "name": "has 500 characters; at most 120 are allowed",
-            "scopes.0": "'all' is unknown; allowed are read, write, approve, refresh",
-            "days": "0 is less than 1",
+            "name": "is longer than 120 characters",
+            "scopes.0": "'all' is not known; allowed are read, write, approve or refresh",
+            "days": "0 is not allowed; must be at least 1",
         },
     ),
-    (f"{ALPHA}tokens/", {"name": {}, "scopes": "read"}, {"name": "{} is not text"}),
+    (f"{ALPHA}tokens/", {"name": {}, "scopes": "read"}, {"name": "an object is not text"}),
     (f"{ALPHA}webhooks/", {"url": "x", "events": ["y"]}, {"events.0": f"allowed are {EVENTS}"}),
-    ("/api/v1/teams/", {"name": "x", "slug": "A B"}, {"slug": "'A B' is not a short name of"}),
+    ("/api/v1/teams/", {"name": "x", "slug": "A B"}, {"slug": "'A B' is not of the form"}),
     (
         "/api/v1/teams/",
         {"name": "x", "currency": "euro"},
-        {"currency": "'euro' is not a currency of three letters, like USD"},
+        {"currency": "'euro' is not a currency code of three capitals, such as EUR"},
     ),
     (
         "/api/v1/projects/",
         {"team": "alpha", "name": "x", "watch_threshold": "much", "tags": [], "archived": "no!"},
         {
             "watch_threshold": "'much' is not a number",
-            "tags": "[] is not an object",
+            "tags": "a list is not an object",
             "archived": "'no!' is not true or false",
         },
     ),
@@ -72,11 +72,6 @@ REFUSED: list[tuple[str, Any, dict[str, str]]] = [
         f"{ALPHA}servers/",
         {"slug": "x", "label": "x", "server": {}, "quoted_on": "2026-13-01"},
         {"quoted_on": "'2026-13-01' is not a day like 2026-11-20"},
-    ),
-    (
-        "/api/v1/projects/",
-        {"team": "alpha", "name": "x", "watch_threshold": "9" * 2000},
-        {"watch_threshold": "…' is not a number"},
     ),
     ("/api/v1/comparisons/batch/", {"items": [5]}, {"items.0": "5 is not an object"}),
 ]
@@ -193,7 +188,7 @@ def test_a_reason_of_sending_back_is_bounded_and_answered(client: APIClient) -> 
     client.force_login(work.users[Role.APPROVER])
     plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
     address = f"/api/v1/saved-comparisons/{plan.pk}/send-back/"
-    for reason, told in (("a" * 501, "has 501 characters; at most 500"), ("a\u200bb", "reason")):
+    for reason, told in (("a" * 501, "is longer than 500 characters"), ("a\u200bb", "reason")):
         refused = client.post(address, {"reason": reason}, format="json")
         assert refused.status_code == 400
         assert told in str(refused.json()["errors"])

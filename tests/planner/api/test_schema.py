@@ -197,6 +197,7 @@ def settings_for_fuzz(settings):
         signal.disconnect(close_old_connections)
     settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
     settings.API_MAX_BODY_BYTES = 200_000
+    settings.ALLOWED_HOSTS = ["localhost"]
     yield
     for signal in kept:
         signal.connect(close_old_connections)

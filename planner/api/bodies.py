@@ -1,0 +1,268 @@
+"""What the bodies of requests hold that are not the contract's own; what values mean is judged by
+the services."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, WithJsonSchema
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import Server
+from planner.contract.request.portfolio import PortfolioRequest
+from planner.contract.validation import Currency, Number, RequestModel, Whole, shown
+from planner.models import BudgetPeriod, Role, Scope
+from planner.models.project import REASON_LENGTH
+from planner.services.projects.comparisons import MAX_BATCH
+from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
+from planner.services.teams.tokens import MAX_TOKEN_DAYS
+
+
+class Body(RequestModel):
+    """A body; of a change every field may be left out."""
+
+    def values_set(self) -> dict[str, Any]:
+        """The fields that were given."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+@dataclass(frozen=True)
+class JudgedAs:
+    """Marks an object that a service reads as this model, whose component the document names."""
+
+    model: type[BaseModel]
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"judged_as": self.model.__name__}
+
+
+def _read_id(value: object) -> object:
+    try:
+        return uuid.UUID(value) if isinstance(value, str) else value
+    except ValueError:
+        example = "8ede26a9-4a3d-40fd-b51c-9d915440dcec"
+        raise ValueError(f"{shown(value)} is not an id like {example}") from None
+
+
+def _read_day(value: object) -> object:
+    try:
+        return dt.date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"{shown(value)} is not a day like 2026-11-20") from None
+
+
+def _read_email(value: object) -> object:
+    try:
+        validate_email(value if isinstance(value, str) else None)
+    except ValidationError:
+        problem = f"{shown(value)} is not an address of mail like ada@example.com"
+        raise ValueError(problem) from None
+    return value
+
+
+Object = dict[str, Any]
+Comparison = Annotated[Object, JudgedAs(ComparisonRequest)]
+Id = Annotated[uuid.UUID, BeforeValidator(_read_id)]
+Day = Annotated[
+    dt.date,
+    BeforeValidator(_read_day),
+    WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
+]
+Email = Annotated[str, Field(max_length=254), BeforeValidator(_read_email)]
+Slug = Annotated[str, Field(max_length=60, pattern=r"^[-a-zA-Z0-9_]+$")]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=120)]
+Note = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
+Fraction = Annotated[Number, Field(ge=0, le=10)]
+
+
+def _choice(values: list[str]) -> Any:
+    """A choice as the document says it where it stands, by its text."""
+    return WithJsonSchema({"type": "string", "enum": values})
+
+
+MemberRole = Annotated[Role, Field(strict=False), _choice(Role.values)]
+TokenScope = Annotated[Scope, Field(strict=False), _choice(Scope.values)]
+Period = Annotated[BudgetPeriod, Field(strict=False), _choice(BudgetPeriod.values)]
+Event = Literal[
+    "saved_comparison.approved",
+    "project.price_moved",
+    "project.budget_overrun",
+    "portfolio.price_moved",
+]
+TOKEN_DAYS = 90
+Tag = Annotated[str, Field(max_length=200)]
+TagName = Annotated[str, Field(max_length=100)]
+
+
+# Teams ------------------------------------------------------------------------------------
+
+
+class NewTeam(Body):
+    name: Name
+    slug: Slug = ""
+    currency: Currency = "USD"
+
+
+class TeamChanges(Body):
+    """Settings of the team; every comparison of the team inherits prices and defaults, every
+    reading of its bills the rules."""
+
+    name: Name = ""
+    currency: Currency = ""
+    price_adjustments: list[Annotated[Object, JudgedAs(PriceAdjustment)]] = []
+    custom_offers: list[Annotated[Object, JudgedAs(CustomOffer)]] = []
+    defaults: Object = {}
+    project_rules: list[Annotated[str, Field(max_length=500)]] = []
+
+
+class RoleChange(Body):
+    role: MemberRole
+
+
+class NewInvitation(Body):
+    role: MemberRole
+    email: Email = ""
+    days: Annotated[Whole, Field(ge=1, le=MAX_INVITATION_DAYS)] = INVITATION_DAYS
+
+
+class NewToken(Body):
+    name: Name
+    kind: Literal["personal", "service"] = "personal"
+    role: MemberRole | None = None
+    scopes: Annotated[list[TokenScope], Field(min_length=1, max_length=4)]
+    days: Annotated[Whole, Field(ge=1, le=MAX_TOKEN_DAYS)] = TOKEN_DAYS
+
+
+class ServerQuoteChanges(Body):
+    label: Name = ""
+    server: Annotated[Object, JudgedAs(Server)] = {}
+    supplier: Line = ""
+    quoted_on: Day | None = None
+    valid_until: Day | None = None
+
+
+class NewServerQuote(ServerQuoteChanges):
+    slug: Slug
+    label: Name
+    server: Annotated[Object, JudgedAs(Server)]
+
+
+class WebhookChanges(Body):
+    url: Annotated[str, Field(min_length=1, max_length=500)] = ""
+    description: Line = ""
+    events: Annotated[list[Event], Field(min_length=1, max_length=10)] = []
+    active: bool = True
+
+
+class NewWebhook(WebhookChanges):
+    url: Annotated[str, Field(min_length=1, max_length=500)]
+    events: Annotated[list[Event], Field(min_length=1, max_length=10)]
+
+
+class Refresh(Body):
+    providers: Annotated[list[Annotated[str, Field(max_length=60)]], Field(max_length=20)] = []
+
+
+# Projects ---------------------------------------------------------------------------------
+
+
+class ProjectChanges(Body):
+    name: Name = ""
+    description: Note = ""
+    workload: Object = {}
+    assumptions: Object = {}
+    tags: Annotated[dict[TagName, Tag], Field(max_length=50)] = {}
+    budget: Annotated[str, Field(max_length=40)] = ""
+    budget_period: Period = BudgetPeriod.TOTAL
+    watched: bool = False
+    watch_threshold: Fraction = 0.05
+    archived: bool = False
+
+
+class NewProject(ProjectChanges):
+    team: Slug = ""
+    """May be left out by a caller with one team."""
+    name: Name
+
+
+class ProjectReprice(Body):
+    as_of: Day | None = None
+
+
+class VariantChanges(Body):
+    name: Name = ""
+    changes: Object = {}
+
+
+class NewVariant(VariantChanges):
+    project: Id
+    name: Name
+
+
+class SavedComparisonChanges(Body):
+    name: Name = ""
+    note: Note = ""
+
+
+class NewSavedComparison(SavedComparisonChanges):
+    """Without a request, the variant's is answered; without a variant, the project's."""
+
+    project: Id
+    variant: Id | None = None
+    name: Name
+    request: Comparison = {}
+
+
+class SendBack(Body):
+    reason: Annotated[str, Field(max_length=REASON_LENGTH)] = ""
+    """What whoever submitted it should know."""
+
+
+class Reprice(ProjectReprice):
+    request: Comparison = {}
+    """Answered instead of what the variant asks today."""
+
+
+class PortfolioWatch(Body):
+    watched: bool = True
+    """Whether it is priced again after each refresh while it is approved."""
+    watch_threshold: Fraction = 0.05
+    """Fraction by which the total must move to raise an alert."""
+
+
+class NewSavedPortfolio(Body):
+    team: Slug
+    name: Name
+    note: Note = ""
+    request: Annotated[Object, JudgedAs(PortfolioRequest)] = {}
+    """A portfolio request; absent: that of the team's projects."""
+    projects: Annotated[list[Id], Field(min_length=1, max_length=100)] = []
+    """Of the team's projects those that are planned; absent: all. Not with `request`."""
+    shown_to_all: bool = False
+
+
+# Many at once -----------------------------------------------------------------------------
+
+
+class BatchItem(Body):
+    key: Annotated[str, Field(min_length=1, max_length=100)]
+    request: Comparison
+
+
+class Batch(Body):
+    items: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+BODIES: tuple[type[Body], ...] = (
+    *(NewTeam, TeamChanges, RoleChange, NewInvitation, NewToken, NewServerQuote),
+    *(ServerQuoteChanges, NewWebhook, WebhookChanges, Refresh, NewProject, ProjectChanges),
+    *(ProjectReprice, NewVariant, VariantChanges, NewSavedComparison, SavedComparisonChanges),
+    *(SendBack, Reprice, NewSavedPortfolio, PortfolioWatch, Batch),
+)

@@ -1,1 +1,0 @@
-"""Shapes of what goes in and out; what values mean is judged by the services."""

@@ -1,0 +1,443 @@
+"""What answers hold that are not the contract's own: rows of the database, and what is worked out
+of them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
+from pydantic import WithJsonSchema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.answers import PartField, show_result
+from planner.api.bodies import TokenScope
+from planner.contract.answer.common import AnswerModel
+from planner.contract.answer.comparison import (
+    AlertCause,
+    AnswerSummary,
+    CatalogRevision,
+    ComparisonAnswer,
+    PriceMove,
+    RequestChange,
+    RowChange,
+    ScenarioChange,
+    ShownSection,
+)
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, PortfolioRepricing
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import Server
+from planner.models import (
+    ActualsUpload,
+    Alert,
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Job,
+    Membership,
+    Project,
+    SavedComparison,
+    SavedPortfolio,
+    Scope,
+    ServerQuote,
+    State,
+    Team,
+    Variant,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line
+from planner.services.portfolio.portfolios import visible_alert
+from planner.services.projects.saved_comparisons import is_stale
+from pricing.api.rest import ProblemErrorSerializer
+
+
+def _name_of(source: str) -> serializers.CharField:
+    """A name of something that may not be there."""
+    return serializers.CharField(source=source, default=None, allow_null=True, read_only=True)
+
+
+def _object(**options: Any) -> serializers.DictField:
+    return serializers.DictField(read_only=True, **options)
+
+
+def _texts(**options: Any) -> serializers.ListField:
+    return serializers.ListField(child=serializers.CharField(), **options)
+
+
+def _secret() -> serializers.CharField:
+    """Given once, by the answer that creates it."""
+    return serializers.CharField(default=None, allow_null=True, read_only=True)
+
+
+def row_of(
+    name: str, model: type[Any], *left_out: str, **fields: Any
+) -> type[serializers.BaseSerializer[Any]]:
+    """Rows of a table without some columns, with some fields as they are given here."""
+    meta = type("Meta", (), {"model": model, "exclude": left_out})
+    parts = {"__doc__": None, "Meta": meta, **fields}
+    return type(f"{name}Serializer", (serializers.ModelSerializer,), parts)
+
+
+# Teams ------------------------------------------------------------------------------------
+
+
+class Me(AnswerModel):
+    """The caller: name, teams with roles, and what this session or token may do."""
+
+    name: str
+    kind: Literal["session", "token"]
+    scopes: list[TokenScope]
+    teams: list[dict[str, str]]
+
+
+class TeamSerializer(serializers.ModelSerializer[Team]):
+    role = serializers.SerializerMethodField()
+    price_adjustments = PartField(PriceAdjustment, many=True)
+    custom_offers = PartField(CustomOffer, many=True)
+    defaults = _object()
+    project_rules = _texts(read_only=True)
+
+    class Meta:
+        model = Team
+        exclude = ("id",)
+
+    def get_role(self, team: Team) -> str:
+        return str(self.context["view"].access.roles.get(team.pk, ""))
+
+
+MemberSerializer = row_of(
+    "Member",
+    Membership,
+    *("team", "user"),
+    username=serializers.CharField(source="user.username", read_only=True),
+    email=serializers.CharField(source="user.email", read_only=True),
+)
+
+
+InvitationSerializer = row_of(
+    "Invitation",
+    Invitation,
+    *("team", "digest", "invited_by"),
+    is_open=serializers.BooleanField(read_only=True),
+    secret=_secret(),
+)
+
+
+ServerQuoteSerializer = row_of("ServerQuote", ServerQuote, "team", server=PartField(Server))
+
+
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    kind = serializers.SerializerMethodField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), read_only=True)
+    username = _name_of("user.username")
+    is_active = serializers.BooleanField(read_only=True)
+    secret = _secret()
+
+    class Meta:
+        model = ApiToken
+        exclude = ("team", "user", "digest", "created_by")
+
+    def get_kind(self, token: ApiToken) -> str:
+        return "service" if token.user_id is None else "personal"
+
+
+AuditEntrySerializer = row_of("AuditEntry", AuditEntry, "team", before=_object(), after=_object())
+
+
+# Operations -------------------------------------------------------------------------------
+
+
+class JobSerializer(serializers.ModelSerializer[Job]):
+    """Poll it until `state` is succeeded, failed or cancelled; `result` or `error` says more."""
+
+    team = _name_of("team.slug")
+    result = serializers.SerializerMethodField()
+    error = _object(allow_null=True)
+    place_in_line = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Job
+        exclude: tuple[str, ...] = (
+            *("arguments", "request_id", "created_by", "owner", "attempts", "heartbeat_at"),
+        )
+
+    @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
+    def get_result(self, job: Job) -> Any:
+        return show_result(job.kind, job.result, getattr(self.context.get("view"), "include", ()))
+
+    def get_place_in_line(self, job: Job) -> int | None:
+        """1 for the job that is next; null for one that no longer waits."""
+        return place_in_line(job, kinds_in_queue_of(job.kind))
+
+
+class JobRowSerializer(JobSerializer):
+    """A job as lists show it, without its result and its place in line."""
+
+    result = None  # type: ignore[assignment]
+    place_in_line = None  # type: ignore[assignment]
+
+    class Meta(JobSerializer.Meta):
+        exclude = (*JobSerializer.Meta.exclude, "result")
+
+
+POLL_AFTER_SECONDS = 1
+
+
+def accepted(job: Job) -> Response:
+    where = reverse("api:job-detail", kwargs={"pk": job.pk})
+    headers = {"Location": where, "Retry-After": str(POLL_AFTER_SECONDS)}
+    return Response(JobSerializer(job).data, status=HTTPStatus.ACCEPTED, headers=headers)
+
+
+def wants_job(request: Request) -> bool:
+    """Whether the caller would rather poll a job: `Prefer: respond-async` (RFC 7240)."""
+    preferences = str(request.META.get("HTTP_PREFER", "")).lower().replace(";", ",").split(",")
+    return "respond-async" in [preference.strip() for preference in preferences]
+
+
+class AlertSerializer(serializers.ModelSerializer[Alert]):
+    acknowledged_by = _name_of("acknowledged_by.username")
+    causes = PartField(AlertCause, many=True)
+    """Empty, as both amounts are, of a joint plan that one does not see all of."""
+    revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    class Meta:
+        model = Alert
+        exclude = ("team",)
+
+    def to_representation(self, instance: Alert) -> dict[str, Any]:
+        return super().to_representation(visible_alert(self.context["view"].access, instance))
+
+
+class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
+    events = _texts(read_only=True)
+    secret = serializers.SerializerMethodField()
+
+    class Meta:
+        model = WebhookEndpoint
+        exclude = ("team", "secret_version")
+
+    def get_secret(self, endpoint: WebhookEndpoint) -> str | None:
+        """Given once, by the answer that creates or rotates it."""
+        return None
+
+
+DeliverySerializer = row_of("Delivery", WebhookDelivery, "team", "request_id", payload=_object())
+
+
+# Projects ---------------------------------------------------------------------------------
+
+
+ProjectSerializer = row_of(
+    "Project",
+    Project,
+    "created_by",
+    team=serializers.CharField(source="team.slug", read_only=True),
+    workload=_object(),
+    assumptions=_object(),
+    tags=serializers.DictField(child=serializers.CharField(), read_only=True),
+)
+
+
+VariantSerializer = row_of("Variant", Variant, "team", "created_by", changes=_object())
+
+
+class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
+    """One saved comparison as lists show it."""
+
+    summary = PartField(AnswerSummary, source="read_summary")
+    revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    stale = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(State.choices, read_only=True)
+    submitted_by = _name_of("submitter")
+    sent_back_by = _name_of("sender")
+    approved_by = _name_of("approver")
+
+    class Meta:
+        model = SavedComparison
+        exclude: tuple[str, ...] = (
+            *("team", "created_by", "follows_project", "submitted_key"),
+            *("submitted_as", "sent_back_as", "approved_as"),
+            *("given", "request", "inherited", "rows", "answer"),
+        )
+
+    def get_stale(self, saved: SavedComparison) -> bool:
+        return is_stale(saved, self.context["view"].current_revisions)
+
+
+class SavedComparisonDetailSerializer(SavedComparisonSerializer):
+    """All that the answer came from, frozen."""
+
+    given = _object()
+    request = PartField(ComparisonRequest)
+    inherited = _object()
+    rows = PartField(ShownSection, many=True, required=False)
+    """What its page shows, where it is included."""
+    answer = PartField(ComparisonAnswer)
+    """As it was given, with the tables that are included."""
+
+    class Meta(SavedComparisonSerializer.Meta):
+        exclude = SavedComparisonSerializer.Meta.exclude[:-5]
+
+    def to_representation(self, instance: SavedComparison) -> dict[str, Any]:
+        values = super().to_representation(instance)
+        if "rows" not in self.context["view"].include:
+            del values["rows"]
+        return values
+
+
+class Repriced(AnswerModel):
+    """A saved plan at other prices, beside the one that was saved."""
+
+    tables = ("catalog", "difference", "prices_moved", "request_changes", "changed_rows")
+    catalog: list[CatalogRevision]
+    difference: list[ScenarioChange]
+    prices_moved: list[PriceMove]
+    request_changes: list[RequestChange]
+    changed_rows: list[RowChange]
+    answer: ComparisonAnswer
+
+
+class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
+    format = serializers.ChoiceField(("csv", "focus", "usage"), read_only=True)
+    uploaded_by = _name_of("uploaded_by.username")
+
+    class Meta:
+        model = ActualsUpload
+        exclude = ("team",)
+
+
+class UploadedSerializer(UploadSerializer):
+    warnings = _texts(
+        help_text="Rows with more use than machines could give in the time, and months that an "
+        "earlier upload counts too, and how to take that one out."
+    )
+
+
+Row = Annotated[dict[str, Any], WithJsonSchema({"judged_as": "Row"})]
+
+
+class Variance(AnswerModel):
+    """Money as text, hours as accelerator-hours; those of machines whose accelerators are not
+    known are not counted and are named in the warnings."""
+
+    currency: str
+    saved_comparison: uuid.UUID | None
+    months: list[Row]
+    categories: list[Row]
+    total: Row
+    warnings: list[str]
+    """Hours that could not be turned into accelerator-hours, and the remedy."""
+
+
+class Completion(AnswerModel):
+    """Money as text; null where it cannot be known, with the reason in `why_not`."""
+
+    currency: str
+    months_done: int
+    months_left: int
+    actual: str
+    planned_total: str
+    remaining_plan: str
+    remaining_at_current_prices: str
+    prices_as_of: dt.date | None
+    offers_not_sold: int
+    estimate_at_completion: str | None
+    low: str | None
+    high: str | None
+    budget: str | None
+    budget_headroom: str | None
+    hours_ratio: float | None
+    price_ratio: float | None
+    why_not: str
+    warnings: list[str]
+
+
+class SavedPortfolioSerializer(serializers.ModelSerializer[SavedPortfolio]):
+    """A saved portfolio in a list: what anybody in the team may see of it."""
+
+    team = serializers.CharField(source="team.slug", read_only=True)
+    created_by = _name_of("created_by.username")
+
+    class Meta:
+        model = SavedPortfolio
+        exclude: tuple[str, ...] = (
+            *("request", "inherited", "revisions", "headline", "owners", "created_key"),
+            *("updated_at", "answer", "repriced"),
+        )
+
+
+class SavedPortfolioDetailSerializer(SavedPortfolioSerializer):
+    answer = PartField(PortfolioAnswer, source="visible")
+    """All of it, or the shares of one's own projects alone."""
+
+    repriced = PartField(PortfolioRepricing, source="visible_repricing", allow_null=True)
+    """By the watch or a job at later prices, of what one may see; null before that."""
+
+    class Meta(SavedPortfolioSerializer.Meta):
+        exclude = SavedPortfolioSerializer.Meta.exclude[:-2]
+
+
+class PortfolioRepriced(AnswerModel):
+    """A saved portfolio at today's prices, of what one may see."""
+
+    tables = ("changes",)
+    changes: list[PortfolioChange]
+    answer: PortfolioAnswer
+
+
+# Answers at once --------------------------------------------------------------------------
+
+
+class BatchResultSerializer(serializers.Serializer[Any]):
+    """Either `answer` or `errors`."""
+
+    key = serializers.CharField()
+    answer = PartField(ComparisonAnswer, required=False)
+    errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+
+
+class BatchResultsSerializer(serializers.Serializer[Any]):
+    results = BatchResultSerializer(many=True)
+
+
+class UsageFilesSerializer(serializers.Serializer[Any]):
+    """Files in parts of one body."""
+
+    file = serializers.ListField(child=serializers.FileField())
+
+
+class Usage(AnswerModel):
+    """Sums of files: money as text, hours as numbers; null where a file does not state it."""
+
+    files: list[Row]
+    complete: bool
+    rows: Row
+    row_count: int
+    not_understood: list[str]
+    problems: dict[str, int]
+    warnings: list[str]
+    notes: list[str]
+    totals: list[Row]
+    months: list[Row]
+    use: list[Row]
+    charges: list[Row]
+    commitments: list[Row]
+    unused: list[Row]
+    peaks: list[Row]
+    idle: list[Row]
+    demand: Row | None
+    no_demand_because: str
+
+
+COMPUTED: tuple[type[AnswerModel], ...] = (
+    AnswerSummary,
+    *(Me, Repriced, Variance, Completion, PortfolioRepriced, Usage),
+)
