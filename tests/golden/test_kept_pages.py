@@ -1,0 +1,124 @@
+"""Every page keeps its words and figures: `kept_pages.json` holds the text of each, and of what a
+form says when it is sent empty and when it is sent filled in."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import time_machine
+from django.db import transaction
+from django.test import Client
+
+from planner.models import Role
+from pricing.models import QuarantinedBatch
+from tests.golden.kept import assert_kept
+from tests.golden.page import parse, text
+from tests.planner.api.world import World
+from tests.planner.web.asking import HOURS, TRAINING, WHOLE
+from tests.planner.web.paper import read_paper
+from tests.planner.web.team.pages import PAGES, Page
+from tests.planner.workspace import person
+
+NOW = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
+SERVERS = {"on_prem.servers.0.server": "dgx-h100", "on_prem.servers.0.max_units": "4"}
+MARKET_FILTERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"provider": "aws", "purchase_option": "reserved"},
+    {"accelerator": "H100", "purchase_option": "spot"},
+    {"accelerator": "nowhere"},
+)
+OPEN: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("/", {}),
+    ("/method/", {}),
+    *(("/market/", one) for one in MARKET_FILTERS),
+    ("/market/changes/", {}),
+    ("/market/accelerator/nvidia-h100-80gb-sxm/", {}),
+    ("/market/accelerator/nvidia-a100-80gb-sxm/", {}),
+    ("/plan/", {}),
+    ("/plan/", HOURS),
+    ("/plan/", HOURS | WHOLE | SERVERS | {"horizon_months": "30", "finance.tax_rate~pct": "25"}),
+    ("/plan/", HOURS | {"constraints.monthly_budget": "1000", "risk.samples": "200"}),
+    ("/plan/", HOURS | {"workload.hours_per_month": "-1", "start": "soon"}),
+    ("/plan/", TRAINING),
+    ("/plan/live/", HOURS),
+    ("/plan/accelerators/", TRAINING),
+    ("/plan/serving/", {"model": "Llama-3.1-8B", "tokens_per_second": "5000"}),
+    ("/plan/pack/", HOURS | SERVERS | {"horizon_months": "30"}),
+    ("/plan/pack/", TRAINING),
+    ("/usage/", {}),
+)
+FORMS = [page for page in PAGES if page.method == "post"]
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("kept_pages")]
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """One world for all pages; what a form does is undone."""
+    with time_machine.travel(NOW), django_db_blocker.unblock(), transaction.atomic():
+        made = World()
+        made.ids["quarantined"] = QuarantinedBatch.objects.create(
+            provider="aws", reasons=["odd"], offer_count=1, digest="0", payload=b""
+        ).pk
+        made.alpha.users["operator"] = person("operator", is_staff=True)
+        yield made
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def _still(settings: Any, tmp_path: Any, monkeypatch: Any) -> Iterator[None]:
+    settings.JOBS_BACKEND = "thread"
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_batch", lambda held: None)
+    with time_machine.travel(NOW + dt.timedelta(seconds=30)), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def browser(world: World, page: Page) -> Client:
+    client = Client()
+    client.force_login(world.alpha.users["operator" if page.need == "operator" else Role.OWNER])
+    return client
+
+
+def shown(answer: Any) -> Any:
+    """Status and text; ids, secrets and days of use are not the same twice."""
+    if answer.status_code // 100 == 3:
+        words = str(answer["Location"])
+    elif "html" in answer["Content-Type"]:
+        words = text(parse(answer.content.decode()))
+    elif answer["Content-Type"] == "application/pdf":
+        words = read_paper(answer.content)[1]
+    elif answer.streaming or not answer["Content-Type"].startswith(("text/", "application/json")):
+        words = answer["Content-Type"]
+    else:
+        words = answer.content.decode()
+    words = re.sub(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", "ID", words)
+    words = re.sub(r"\b(gcp|inv)_[\w-]{4,}", "SECRET", words)
+    words = re.sub(r"(\d\d:\d\d):\d\d(\.\d+\+00:00)?", r"\1", words)
+    return [answer.status_code, *re.split(r"(?<=[.:?]) ", words)]
+
+
+@pytest.mark.parametrize("case", range(len(OPEN)), ids=lambda i: f"{i} {OPEN[i][0]}")
+def test_open_pages_keep_their_text(case: int, client: Client, world: World) -> None:
+    path, query = OPEN[case]
+    address = f"{path}?{urlencode(query)}"
+    assert_kept("kept_pages.json", f"{case} {path}", shown(client.get(address)))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.method == "get"], ids=str)
+def test_pages_of_a_team_keep_their_text(page: Page, world: World) -> None:
+    answer = browser(world, page).get(page.address(world))
+    assert_kept("kept_pages.json", str(page), shown(answer))
+
+
+@pytest.mark.parametrize("filled", ["empty", "filled in"])
+@pytest.mark.parametrize("page", FORMS, ids=str)
+def test_forms_keep_what_they_answer(page: Page, filled: str, world: World) -> None:
+    data = page.data(world) if filled == "filled in" else {}
+    answer = browser(world, page).post(page.address(world), data, follow=True)
+    assert_kept("kept_pages.json", f"{page}, {filled}", shown(answer))
