@@ -300,35 +300,7 @@ def _tables() -> Mapping[str, tuple[str, ...]]:
 _VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
 
 
-CONVENTIONS = f"""What deep-learning accelerators should cost: rented, owned or mixed.
-
-- **Callers** send `Authorization: Bearer gcp_…`, a token of a team, or have a session. Prices, \
-estimates and comparisons need neither unless the operator closed them.
-- **Amounts** are decimal text, such as `"1524336.00"`, in the `currency` beside them, or in US \
-dollars where the name has `usd` in it; planning values of accelerators and estimates are numbers. \
-What nobody knows is null, never 0. Requests take amounts as numbers or text.
-- **Other values**: months such as `2027-01`, days such as `2027-01-31`, times in UTC; shares and \
-rates as fractions (0.05 is 5 %).
-- **Tables**: answers are the verdict and totals; `include` adds tables by name.
-- **Refusals** are problem details (RFC 9457) with a `code` and a `remedy`. `errors` names each \
-field by its path, such as `workload.hours_per_month` or `items.0.key`, with its own code; the \
-path is empty for the body as a whole. Unknown fields and query parameters are refused.
-- **Pages**: `next` is the address of the next one, null on the last. A page has \
-{CursorPages.page_size} rows, or `page_size`, which is at most {CursorPages.max_page_size}. Lists \
-without these parameters come whole.
-- **Versions**: what can be changed has an `ETag`. With it in `If-Match` an edit of something that \
-was changed since fails (412); with it in `If-None-Match` what did not change is not sent again \
-(304).
-- **Repeats**: a creation with an `Idempotency-Key` is done once, however often it is sent within \
-24 hours.
-- **Jobs**: 202 names a job in `Location`. Ask for it again after `Retry-After` until its `state` \
-is `succeeded`, `failed` or `cancelled`; `result` is what the operation would have answered at \
-once.
-- **Limits**: `RateLimit-Remaining` says what is left, 429 in `Retry-After` when to come back.
-"""
-
-
-TABLE, EXAMPLES = "field_meanings.csv", "examples.json"
+CONVENTIONS, TABLE, EXAMPLES = "conventions.md", "field_meanings.csv", "examples.json"
 PAGE_SIZE = {"minimum": 1, "maximum": CursorPages.max_page_size, "default": CursorPages.page_size}
 
 
@@ -336,7 +308,7 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
     """The document with what holds for all operations, and a meaning for every field; a page of a
     list stands where it is answered."""
     document = json.loads(json.dumps(result, default=str))
-    document["info"]["description"] = CONVENTIONS
+    document["info"]["description"] = files("planner.api").joinpath(CONVENTIONS).read_text("utf-8")
     _fill_in(document)
     meanings, schemas = read_meanings(), document["components"]["schemas"]
     for name, component in schemas.items():

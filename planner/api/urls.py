@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from planner.api.views import comparisons, documents, operations, portfolios, projects, teams
+from planner.api.views import comparisons, documents, projects, teams
 from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
@@ -20,17 +20,17 @@ router.register("teams/<slug:team>/invitations", teams.InvitationsView, "invitat
 router.register("teams/<slug:team>/tokens", teams.TokensView, "token")
 router.register("teams/<slug:team>/servers", teams.ServerQuotesView, "server-quote")
 router.register("teams/<slug:team>/audit-log", teams.AuditLogView, "audit-entry")
-router.register("teams/<slug:team>/webhooks", operations.WebhooksView, "webhook")
+router.register("teams/<slug:team>/webhooks", teams.WebhooksView, "webhook")
 router.register(
-    "teams/<slug:team>/webhooks/<uuid:webhook>/deliveries", operations.DeliveriesView, "delivery"
+    "teams/<slug:team>/webhooks/<uuid:webhook>/deliveries", teams.DeliveriesView, "delivery"
 )
 router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
 router.register("variants", projects.VariantsView, "variant")
 router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")
-router.register("saved-portfolios", portfolios.SavedPortfoliosView, "saved-portfolio")
-router.register("jobs", operations.JobsView, "job")
-router.register("alerts", operations.AlertsView, "alert")
+router.register("saved-portfolios", projects.SavedPortfoliosView, "saved-portfolio")
+router.register("jobs", teams.JobsView, "job")
+router.register("alerts", teams.AlertsView, "alert")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", documents.RootView.as_view(), name="root"),
@@ -41,10 +41,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
         comparisons.ComparisonExportView.as_view(),
         name="comparison-export",
     ),
-    path("portfolios/", portfolios.PortfoliosView.as_view(), name="portfolios"),
+    path("portfolios/", comparisons.PortfoliosView.as_view(), name="portfolios"),
     path(
         "portfolios/exports/<portfolio_format:form>/",
-        portfolios.PortfolioExportView.as_view(),
+        comparisons.PortfolioExportView.as_view(),
         name="portfolio-export",
     ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
@@ -52,7 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("usage/", comparisons.UsageView.as_view(), name="usage"),
     path("servers/", comparisons.ServersView.as_view(), name="servers"),
     path("me/", teams.MeView.as_view(), name="me"),
-    path("refreshes/", operations.RefreshesView.as_view(), name="refreshes"),
+    path("refreshes/", teams.RefreshesView.as_view(), name="refreshes"),
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),

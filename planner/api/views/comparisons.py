@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from planner.api.answers import AnswerView, render_answer, show_result
 from planner.api.bodies import Batch
 from planner.api.callers import access_of_request
-from planner.api.idempotency import FileParser, FilesParser, Write, idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO, download, require_length
 from planner.api.shapes import (
     BatchResultsSerializer,
@@ -31,12 +31,17 @@ from planner.api.shapes import (
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import parse
 from planner.costing.assumptions.reference_servers import Quote, Server, all_servers
 from planner.exports import Context
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.exports.saved_context import offer_file
 from planner.models import Access, Team
 from planner.services.jobs import jobs
+from planner.services.portfolio import portfolios
 from planner.services.projects import comparisons
 from planner.services.teams.team_rates import rules_of
 from planner.services.teams.teams import resolve_team
@@ -53,6 +58,7 @@ from planner.usage.question import (
     UsageQuestion,
     answer_usage,
 )
+from pricing.api.files import FileParser, FilesParser
 from pricing.api.pages import PlainView
 from pricing.api.rest import Query, make_etag, respond
 from pricing.api.schema import number_to, parameter, results_of, serializer_of
@@ -168,6 +174,41 @@ class ComparisonExportView(MarketView):
             request=outcome.resolved_request,
         )
         return download(outcome.answer, context, form)
+
+
+_TOO_LARGE = "plan fewer projects at once, or give their hours by a figure instead of by months"
+
+
+class PortfoliosView(MarketView):
+    too_large_hint = _TOO_LARGE
+    answers = (PortfolioAnswer,)
+    parameters = ("team",)
+
+    @extend_schema(
+        request=PortfolioRequest,
+        responses={200: PortfolioAnswer, 202: JobSerializer},
+        parameters=[TEAM, PREFER],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response | Write:
+        """One plan for all projects, and what each of them pays."""
+        team = self.team()
+        job = self.job(request, "portfolio", {"request": request.data})
+        if job:
+            return job
+        return self.respond(portfolios.plan_for_team(request.data, team).answer)
+
+
+class PortfolioExportView(MarketView):
+    too_large_hint = _TOO_LARGE
+    parameters = ("team",)
+
+    @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
+    def post(self, request: Request, form: str) -> HttpResponse:
+        """A portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project, without saving it."""
+        answer = portfolios.plan_for_team(request.data, self.team()).answer
+        entry = PORTFOLIO_FORMATS[form]
+        return offer_file(entry.make(answer), answer.name, entry)
 
 
 class CalibrationsView(MarketView):

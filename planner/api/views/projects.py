@@ -28,23 +28,32 @@ from planner.api.base import (
     ReadMixin,
     Values,
 )
-from planner.api.idempotency import FileParser, Write, idempotent
+from planner.api.idempotency import Write, idempotent
 from planner.api.responses import EXPORT_SCHEMA, SCENARIO
-from planner.api.shapes import JobSerializer, accepted
+from planner.api.shapes import JobSerializer, accepted, wants_job
+from planner.api.views.comparisons import PREFER
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.exports import FORMATS
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import export_saved, offer_file
-from planner.models import ActualsUpload, Project, SavedComparison, State, Variant
+from planner.models import ActualsUpload, Project, SavedComparison, SavedPortfolio, State, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
 from planner.services.actuals.uploads import upload_warnings
 from planner.services.jobs import jobs
+from planner.services.portfolio import portfolios
+from planner.services.portfolio.portfolios import reprice_portfolio
+from planner.services.portfolio.team_request import portfolio_of_projects
 from planner.services.projects import projects, saved_comparisons
 from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.teams import teams
-from planner.services.teams.access import APPROVE, EDIT, VIEW, WrongStateError
+from planner.services.teams.access import APPROVE, EDIT, VIEW, WrongStateError, require
+from planner.services.teams.teams import resolve_team
 from pricing import catalog as catalogs
-from pricing.common.invalid_input import check_known_day
+from pricing.api.files import FileParser
+from pricing.api.rest import make_etag
+from pricing.common.invalid_input import InvalidInput, check_known_day
 
 
 class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -256,3 +265,101 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         row, form = self.get_object(), kwargs["form"]
         content = export_saved(row, form, self.query.text("scenario") or "")
         return offer_file(content, row.name, FORMATS[form])
+
+
+class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """Portfolios kept with the request and price lists that they came from."""
+
+    model = SavedPortfolio
+    answers = (PortfolioAnswer,)
+    related = ("team", "created_by")
+    deferred = (
+        "request",
+        "inherited",
+        "answer",
+        "owners",
+        "headline",
+        "repriced",
+    )
+    serializer_class = shapes.SavedPortfolioDetailSerializer
+    list_serializer = shapes.SavedPortfolioSerializer
+    new = bodies.NewSavedPortfolio
+    changes = bodies.PortfolioWatch
+    filters = {
+        "team": TEAM,
+        "state": Filter("state", tuple(State.values)),
+        "watched": Filter("watched", FLAGS),
+    }
+    needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
+    delete_row = staticmethod(portfolios.delete_portfolio)
+
+    def get_object(self) -> Any:
+        return self._with_visible_part(super().get_object())
+
+    def _with_visible_part(self, row: SavedPortfolio) -> SavedPortfolio:
+        row.visible = portfolios.visible_answer(self.access, row)  # type: ignore[attr-defined]
+        row.visible_repricing = portfolios.visible_repricing(  # type: ignore[attr-defined]
+            self.access, row
+        )
+        return row
+
+    def etag(self, row: Any) -> str:
+        """Of what somebody may see of it; a repricing leaves the version as it is."""
+        etag = make_etag(super().etag(row), str(row.repriced))
+        sees_all = portfolios.sees_all(self.access, row)
+        return etag if sees_all else make_etag(etag, self.access.person)
+
+    def prepare_row(self, values: Values) -> Callable[[], tuple[SavedPortfolio, Values]]:
+        team = resolve_team(self.access, values.pop("team"))
+        require(self.access, team.pk, EDIT)
+        chosen, request = values.pop("projects", None), values.pop("request", None)
+        owners: dict[str, str] = {}
+        if request is not None and chosen is not None:
+            raise InvalidInput("projects", "is for a portfolio without a request; send one of them")
+        if request is None:
+            rows = Project.objects.for_access(self.access).filter(team=team, archived=False)
+            included = None if chosen is None else [str(pk) for pk in chosen]
+            request, owners = portfolio_of_projects(team, rows, included)
+        save = portfolios.prepare_portfolio(
+            self.access, team, request=request, owners=owners, **values
+        )
+        return lambda: (self._with_visible_part(save()), {})
+
+    def change(self, *values: Any) -> SavedPortfolio:
+        return self._with_visible_part(portfolios.change_watch(*values))
+
+    @extend_schema(
+        request=None,
+        responses={200: shapes.PortfolioRepriced, 202: JobSerializer},
+        parameters=[PREFER],
+    )
+    @action(detail=True, methods=["post"])
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The same request at today's prices, and what that changes of what one may see. As a job,
+        `repriced` of the portfolio says it afterwards."""
+        row = self.get_object()
+        if wants_job(request):
+            require(self.access, row.team_id, EDIT)
+            arguments = {"saved_portfolio": str(row.pk)}
+            return accepted(jobs.start(self.access, "portfolio_reprice", arguments, row.team))
+        answer, changes = reprice_portfolio(row)
+        visible = portfolios.visible_changes(self.access, row, changes)
+        shown = portfolios.visible_answer(self.access, row, answer)
+        rows = [one.model_dump(mode="json") for one in visible]
+        answer = show(PortfolioAnswer, shown.to_json(), self.include)
+        return Response({"changes": rows, "answer": answer})
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Makes it the team's plan; the one approved before is superseded."""
+        row = self.get_object()
+        approved = portfolios.approve_portfolio(self.access, row, self.seen_version(row))
+        return self.answer(self._with_visible_part(approved))
+
+    @extend_schema(responses=EXPORT_SCHEMA)
+    @action(detail=True, url_path="exports/<portfolio_format:form>")
+    def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project."""
+        row, entry = self.get_object(), PORTFOLIO_FORMATS[kwargs["form"]]
+        return offer_file(entry.make(row.visible), row.name, entry)
