@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Sequence
 
 from planner.commands.command import (
     Command,
@@ -24,6 +25,14 @@ from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
 from pricing.market.snapshot import Catalog
 
 
+def _add_forms(parser: ArgumentParser, tables: Sequence[str] = ()) -> None:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+    if tables:
+        help_text = f"print one table of the answer as CSV: {', '.join(tables)}"
+        form.add_argument("--table", choices=tables, metavar="TABLE", help=help_text)
+
+
 def _add_portfolio_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="portfolio request in JSON or TOML; - reads standard input")
     parser.add_argument(
@@ -33,14 +42,7 @@ def _add_portfolio_arguments(parser: ArgumentParser) -> None:
         metavar="PROJECT",
         help="leave a project out, to see what the others do; may be given several times",
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
-    form.add_argument(
-        "--table",
-        choices=PORTFOLIO_TABLES,
-        metavar="TABLE",
-        help=f"print one table of the answer as CSV: {', '.join(PORTFOLIO_TABLES)}",
-    )
+    _add_forms(parser, PORTFOLIO_TABLES)
 
 
 def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
@@ -80,7 +82,7 @@ def _add_calibrate_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", help="log of nvidia-smi, DCGM or Prometheus; - reads standard input"
     )
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    _add_forms(parser)
 
 
 def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
@@ -103,7 +105,7 @@ CALIBRATE = Command(
 
 def _add_estimate_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
-    parser.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+    _add_forms(parser)
 
 
 def _answer_estimate(options: Options, _: LoadCatalog) -> str:
@@ -130,14 +132,7 @@ def _add_compare_arguments(parser: ArgumentParser) -> None:
         metavar="REQUEST",
         help=f"a line such as '{EXAMPLE}', or a file in JSON or TOML; - reads standard input",
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
-    form.add_argument(
-        "--table",
-        choices=TABLES,
-        metavar="TABLE",
-        help=f"print one table of the answer as CSV: {', '.join(TABLES)}",
-    )
+    _add_forms(parser, TABLES)
 
 
 def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:

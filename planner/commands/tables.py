@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -39,6 +40,20 @@ def make_console(out: StringIO) -> Console:
     return Console(file=out, width=WIDTH, highlight=False, markup=False, force_jupyter=False)
 
 
+def make_table(
+    title: str, texts: Iterable[str], figures: Iterable[str], rows: Iterable[Sequence[str]]
+) -> Table:
+    """A table with columns of texts, which may be folded, and of figures to their right."""
+    table = Table(title=title, title_justify="left")
+    for head in texts:
+        table.add_column(head, overflow="fold")
+    for head in figures:
+        table.add_column(head, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def comparison_tables(answer: ComparisonAnswer) -> str:
     """The advice, the scenarios, the break-even and the warnings."""
     out = StringIO()
@@ -68,19 +83,18 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
 
 
 def _scenarios(answer: ComparisonAnswer) -> Table:
-    table = Table(title="Scenarios", title_justify="left")
-    table.add_column("scenario")
-    for head in (f"total {answer.currency}", "present value", "per accelerator-hour", "gap"):
-        table.add_column(head, justify="right")
-    for scenario in answer.scenarios:
-        is_best = scenario.key == answer.recommendation.scenario
-        # The reason of what may not be advised stands below the tables.
-        mark = " *" if is_best else "" if scenario.allowed else " (not advised)"
-        table.add_row(
-            f"{scenario.key.value}{mark}",
-            *_figures(scenario, decimals_of(answer.currency)),
+    best, decimals = answer.recommendation.scenario, decimals_of(answer.currency)
+    # The reason of what may not be advised stands below the tables.
+    rows = (
+        (
+            f"{one.key.value}"
+            + (" *" if one.key == best else "" if one.allowed else " (not advised)"),
+            *_figures(one, decimals),
         )
-    return table
+        for one in answer.scenarios
+    )
+    heads = (f"total {answer.currency}", "present value", "per accelerator-hour", "gap")
+    return make_table("Scenarios", ("scenario",), heads, rows)
 
 
 def _figures(scenario: ScenarioAnswer, decimals: int) -> tuple[str, ...]:
@@ -96,24 +110,17 @@ def _figures(scenario: ScenarioAnswer, decimals: int) -> tuple[str, ...]:
 
 
 def _break_even(answer: ComparisonAnswer) -> Table:
-    table = Table(title="Break-even", title_justify="left")
-    table.add_column("server")
-    table.add_column("against")
-    table.add_column("owning costs less within the plan")
-    table.add_column("over its useful life")
-    for head in ("price recovered, hours", "months at full use"):
-        table.add_column(head, justify="right")
-    for row in answer.break_even:
-        months = row.months_at_full_use
-        table.add_row(
-            row.server,
-            row.against,
-            row.use_within_plan,
-            row.use_over_life,
+    rows = (
+        (
+            *(row.server, row.against, row.use_within_plan, row.use_over_life),
             "never" if row.hours is None else f"{row.hours:,.0f}",
-            "" if months is None else f"{months:,.1f}",
+            _number(row.months_at_full_use, ",.1f"),
         )
-    return table
+        for row in answer.break_even
+    )
+    texts = ("server", "against", "owning costs less within the plan", "over its useful life")
+    heads = ("price recovered, hours", "months at full use")
+    return make_table("Break-even", texts, heads, rows)
 
 
 CANDIDATES_TITLE = "Accelerators: fewest that are in time (or 500 h) first, then the fastest"
@@ -130,20 +137,16 @@ def estimate_tables(estimate: Estimate) -> str:
     answer = estimate.answer
     console.print(_estimate(answer))
     if answer.candidates:
-        table = Table(title=CANDIDATES_TITLE, title_justify="left")
-        table.add_column("accelerator")
-        for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
-            table.add_column(head, justify="right")
-        for one in [c for c in answer.candidates if c.fits][:SHOWN_CANDIDATES]:
-            table.add_row(
-                one.accelerator,
-                f"{one.accelerators:,}",
-                hours_words(one.accelerator_hours),
-                hours_words(one.wall_clock_hours),
-                _number(one.memory_headroom, ".0%"),
-                _kwh(one.energy_kwh),
+        heads = ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh")
+        rows = (
+            (
+                *(one.accelerator, f"{one.accelerators:,}"),
+                *(hours_words(one.accelerator_hours), hours_words(one.wall_clock_hours)),
+                *(_number(one.memory_headroom, ".0%"), _kwh(one.energy_kwh)),
             )
-        console.print(table)
+            for one in [c for c in answer.candidates if c.fits][:SHOWN_CANDIDATES]
+        )
+        console.print(make_table(CANDIDATES_TITLE, ("accelerator",), heads, rows))
     console.print(f"Method: {answer.method}")
     for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
         console.print(f"Note: {note}")
@@ -156,21 +159,12 @@ def calibration_tables(calibration: Calibration) -> str:
     """Use of each GPU, and what it changes."""
     out = StringIO()
     console = make_console(out)
-    table = Table(title="GPUs", title_justify="left")
-    table.add_column("GPU")
     heads = (
-        "samples",
-        "utilisation",
-        "memory peak GiB",
-        "free",
-        "power W",
-        "clock MHz",
+        *("samples", "utilisation", "memory peak GiB", "free", "power W", "clock MHz"),
         "throttled",
     )
-    for head in heads:
-        table.add_column(head, justify="right")
-    for use in calibration.gpus:
-        table.add_row(
+    rows = (
+        (
             f"{use.gpu} {use.name}".strip(),
             str(use.samples),
             f"{use.sustained_utilisation:.0%}",
@@ -180,7 +174,9 @@ def calibration_tables(calibration: Calibration) -> str:
             _number(use.clock_median_mhz, ",.0f"),
             _number(use.thermally_throttled_share, ".0%"),
         )
-    console.print(table)
+        for use in calibration.gpus
+    )
+    console.print(make_table("GPUs", ("GPU",), heads, rows))
     for change in calibration.changes:
         console.print(f"{change.kind}: {change.message}")
     return out.getvalue().rstrip()
@@ -279,20 +275,19 @@ def portfolio_tables(answer: PortfolioAnswer) -> str:
         console.print(f"  {sentence}")
     console.print(_projects(answer))
     if answer.purchases:
-        table = Table(title="Bought and committed to", title_justify="left")
-        for head in ("ordered", "in service", "what"):
-            table.add_column(head)
-        for head in ("units", f"due at start, {answer.currency}"):
-            table.add_column(head, justify="right")
-        for row in answer.purchases:
-            table.add_row(
+        rows = (
+            (
                 format_month(answer.month(row.month)),
                 " to ".join(format_month(answer.month(at)) for at in (row.first, row.last)),
                 row.label,
                 f"{row.units:g}",
                 _money(row.due_at_start, answer.currency),
             )
-        console.print(table)
+            for row in answer.purchases
+        )
+        texts = ("ordered", "in service", "what")
+        heads = ("units", f"due at start, {answer.currency}")
+        console.print(make_table("Bought and committed to", texts, heads, rows))
     for one in answer.projects:
         console.print(f"{one.name}: {one.explanation}")
     for text in (*answer.why_not, *answer.warnings):
@@ -328,24 +323,21 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
 
 
 def _projects(answer: PortfolioAnswer) -> Table:
-    table = Table(title=f"Shares of the plan, net present {answer.currency}", title_justify="left")
-    table.add_column("project")
-    table.add_column("alone it would")
-    for head in ("alone", "share", "saves", "of the plan", "others without it"):
-        table.add_column(head, justify="right")
     known = {one.name: one.fraction for one in answer.projects if one.fraction is not None}
     fractions = format_named_shares(known, 1)
-    for one in answer.projects:
-        table.add_row(
-            one.name,
-            one.alone_way,
-            _money(one.alone, answer.currency),
+    rows = (
+        (
+            *(one.name, one.alone_way, _money(one.alone, answer.currency)),
             "waits" if one.waits else _money(one.share, answer.currency),
             _money(one.saving, answer.currency),
             fractions.get(one.name, ""),
             _money(one.without, answer.currency),
         )
-    return table
+        for one in answer.projects
+    )
+    heads = ("alone", "share", "saves", "of the plan", "others without it")
+    title = f"Shares of the plan, net present {answer.currency}"
+    return make_table(title, ("project", "alone it would"), heads, rows)
 
 
 def _money(amount: object, currency: str) -> str:
