@@ -71,36 +71,6 @@ def test_a_section_that_is_null_counts_as_absent() -> None:
     assert request.constraints.quotas == ()
 
 
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"horizon_months": 200}, "horizon_months"),
-        ({"horizon_months": 0}, "horizon_months"),
-        ({"horizon": 36}, "horizon"),
-        ({"currency": "dollars"}, "currency"),
-        ({"start": "2027"}, "start"),
-        ({"constraints": {"regions": []}}, "constraints.regions"),
-        ({"constraints": {"region": ["x"]}}, "constraints.region"),
-        ({"constraints": {"max_spot_share": 1.2}}, "constraints.max_spot_share"),
-        ({"constraints": {"capex_budget": -1}}, "constraints.capex_budget"),
-        ({"constraints": {"purchase_options": ["rent"]}}, "constraints.purchase_options.0"),
-        ({"finance": {"discount_rate_per_year": 1.1}}, "finance.discount_rate_per_year"),
-        ({"finance": {"depreciation": "fast"}}, "finance.depreciation"),
-        ({"finance": {"tax_rate": float("nan")}}, "finance.tax_rate"),
-        ({"on_prem": {"pue": 0.9}}, "on_prem.pue"),
-        ({"on_prem": {"lead_time_months": 2.5}}, "on_prem.lead_time_months"),
-        ({"on_prem": {"servers": [{"server": "custom"}]}}, "on_prem.servers.0.unit_price"),
-        ({"price_adjustments": [{"multiplier": 0}]}, "price_adjustments.0.multiplier"),
-        ({"risk": {"samples": 3}}, "risk.samples"),
-        ({"workload": HOURS | {"hours_per_month": -5}}, "workload.hours_per_month"),
-        ({"workload": HOURS | {"hours_per_month": float("nan")}}, "workload.hours_per_month"),
-        ({"workload": HOURS | {"kind": "guess"}}, "workload.kind"),
-    ],
-)
-def test_a_refusal_names_its_field(fields: dict[str, Any], field: str) -> None:
-    assert refusal(**fields).field == field
-
-
 def offer_with(**fields: Any) -> dict[str, Any]:
     plain = {
         "label": "deal",
