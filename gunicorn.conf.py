@@ -35,11 +35,11 @@ other than nginx may pass on, would be answered with 500, or with another page."
 
 def post_worker_init(worker: object) -> None:
     """Loads all pages, and looks after what a process before this one left undone."""
-    from planner.services.timer import start_timer
+    from planner.services.jobs.background import start_schedule
     from planner.web.common.front_end import load_pages
 
     load_pages()
-    start_timer()
+    start_schedule()
 
 
 def worker_exit(server: object, worker: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import datetime as dt
 import hashlib
 import json
@@ -17,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
@@ -25,8 +23,9 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 from gpu_cost_planner.planning import plain_values, read_question
 from gpu_cost_planner.version import read_version
 from planner.comparison import compare
+from planner.comparison.sweeps import COLUMNS as FIGURES
+from planner.comparison.sweeps import MONEY, Fields, summarize, vary
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -107,9 +106,6 @@ def _summarize(request: Fields) -> Row:
     return Market.installed[0].summarize(request)
 
 
-Fields = dict[str, Any]
-
-
 @dataclass(frozen=True)
 class Variation:
     """One request of a sweep."""
@@ -127,7 +123,6 @@ class Variation:
 def list_variations(request: Mapping[str, Any], grid: Mapping[str, object]) -> list[Variation]:
     """A request for each combination of the grid's values, the last field varying fastest.
 
-    A field is a dotted path, a number in it a place in a list: `on_prem.servers.0.unit_price`.
     Raises `InvalidInput` for a field without values, a path that leads nowhere, and a request
     whose fields are refused; what the market refuses is found when it is compared.
 
@@ -139,24 +134,8 @@ def list_variations(request: Mapping[str, Any], grid: Mapping[str, object]) -> l
     """
     if not grid:
         raise InvalidInput("grid", "is empty; give at least one field with its values")
-    listed = {name: _list(name, values) for name, values in grid.items()}
     variations = []
-    for combination in product(*listed.values()):
-        values = dict(zip(listed, combination, strict=True))
-        varied = copy.deepcopy(dict(request))
-        for field, value in values.items():
-            *sections, last = field.split(".")
-            place: Any = varied
-            for name in sections:
-                place = _enter(place, name, field)
-            if isinstance(place, list):
-                place[_index(place, last, field)] = value
-            elif isinstance(place, dict):
-                place[last] = value
-            else:
-                raise InvalidInput(
-                    field, f"{last!r} is not inside a section or a list of the request"
-                )
+    for values, varied in vary(request, {name: _list(name, of) for name, of in grid.items()}):
         read_request(varied)
         variations.append(Variation(values, varied))
     return variations
@@ -169,23 +148,6 @@ def _list(field: str, values: Any) -> list[Any]:
     if not listed:
         raise InvalidInput(field, f"{values!r} is no list of values; give at least one")
     return listed
-
-
-def _enter(place: Any, name: str, path: str) -> Any:
-    if isinstance(place, list):
-        return place[_index(place, name, path)]
-    if isinstance(place, dict):
-        if place.get(name) is None:
-            place[name] = {}
-        return place[name]
-    raise InvalidInput(path, f"{name!r} is not inside a section or a list of the request")
-
-
-def _index(place: list[Any], name: str, path: str) -> int:
-    if not name.isdecimal() or int(name) >= len(place):
-        allowed = f"0 to {len(place) - 1}" if place else "none, the list is empty"
-        raise InvalidInput(path, f"{name!r} is no place in the list; allowed are {allowed}")
-    return int(name)
 
 
 class Journal:
@@ -254,7 +216,7 @@ class Market:
     def summarize(self, request: Fields) -> Row:
         """The row of a request, or of its refusal."""
         try:
-            return summarize(compare(request, self.catalog, today=self.today))
+            return {**summarize(compare(request, self.catalog, today=self.today)), "refused": None}
         except InvalidInput as refusal:
             return refuse("; ".join(str(one) for one in refusal.all()))
 
@@ -295,36 +257,8 @@ def show_progress(is_wanted: bool, total: int) -> Iterator[Report]:
         yield lambda count: progress.advance(task, count)
 
 
-_FIGURES = (
-    *("total_cost", "within_horizon", "owed_after", "net_present_cost"),
-    "levelised_cost_per_accelerator_hour",
-)
-"""Of the advised scenario."""
-_VERDICT = ("capital_to_approve", "obligation_to_sign")
-_TOTALS = tuple(f"total_{key.value}" for key in ScenarioKey)
-_MONEY = (*_FIGURES, "saving", *_VERDICT, *_TOTALS)
-COLUMNS = ("recommended", *_MONEY, "payback", "confidence", "headline", "currency", "refused")
+COLUMNS = (*FIGURES, "refused")
 """Columns of a sweep after those of the grid."""
-
-
-def summarize(answer: ComparisonAnswer) -> dict[str, Any]:
-    """The row of an answer as plain JSON values; null where a figure has no meaning."""
-    best = answer.recommendation
-    advised = next((one for one in answer.scenarios if one.key == best.scenario), None)
-    verdict = answer.verdict
-    totals = {one.key: one.total_cost for one in answer.scenarios}
-    row: dict[str, Any] = dict.fromkeys(COLUMNS)
-    row |= {name: _text(getattr(advised, name, None)) for name in _FIGURES}
-    row |= {name: _text(getattr(verdict, name, None)) for name in _VERDICT}
-    row |= {f"total_{key.value}": _text(totals.get(key)) for key in ScenarioKey}
-    return row | {
-        "recommended": best.scenario.value if best.scenario else None,
-        "saving": _text(best.saving) if best.scenario else None,
-        "payback": verdict.payback if verdict else None,
-        "confidence": verdict.confidence if verdict else None,
-        "headline": verdict.headline if verdict else best.headline,
-        "currency": answer.currency,
-    }
 
 
 def refuse(reason: str) -> dict[str, Any]:
@@ -343,7 +277,7 @@ def build_frame(
     columns: dict[str, Any] = {name: [one[name] for one in given_values] for name in fields}
     for name in COLUMNS:
         cells = [row[name] for row in table]
-        if name in _MONEY:
+        if name in MONEY:
             amounts = [None if cell is None else Decimal(cell) for cell in cells]
             columns[name] = pd.Series(amounts, dtype="object" if exact else "float64")
         elif name == "confidence":
@@ -353,7 +287,3 @@ def build_frame(
         else:
             columns[name] = pd.Series(cells, dtype="str")
     return pd.DataFrame(columns)
-
-
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else f"{amount:f}"

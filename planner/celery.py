@@ -8,18 +8,13 @@ from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery
-from celery.schedules import crontab
 from celery.signals import setup_logging, worker_process_init, worker_ready
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
-
-RETRY_PUBLISHING = {"max_retries": 1, "interval_start": 0.1}
-"""A request waits no longer for a broker that is down: what it asked for is in the database."""
-
 try:
-    settings.CELERY_BROKER_URL  # noqa: B018 - all settings are read here
+    WORK, SHORT = settings.JOB_QUEUES  # all settings are read here
 except ImproperlyConfigured as refusal:
     sys.exit(f"The settings cannot be used: {refusal}")
 
@@ -34,47 +29,27 @@ app.conf.update(
     broker_connection_max_retries=None,
     broker_connection_timeout=2,
     broker_transport_options={"socket_connect_timeout": 2, "socket_timeout": 30},
-    task_publish_retry_policy=RETRY_PUBLISHING,
-    task_default_queue=settings.JOB_QUEUES[0],
-    # A worker takes from all of them, one that is started with `-Q prices` from that one alone.
-    task_queues={name: {} for name in settings.JOB_QUEUES},
+    # A request waits no longer for a broker that is down: what it asked for is in the database.
+    task_publish_retry_policy={"max_retries": 1, "interval_start": 0.1},
+    # A worker takes from both, one that is started with `-Q short` from that one alone.
+    task_queues={WORK: {}, SHORT: {}},
+    task_default_queue=SHORT,
+    task_routes={"planner.tasks.do_next_job": {"queue": WORK}},
     timezone="UTC",
     beat_schedule={
-        "timer": {
+        "look_after": {
             "task": "planner.tasks.look_after",
-            "schedule": settings.TIMER_SECONDS,
+            "schedule": settings.LOOK_AFTER_SECONDS,
             # A message that nobody took ends when the next one comes.
-            "options": {"queue": "timer", "expires": settings.TIMER_SECONDS},
-        },
-        **(
-            {
-                "prices": {
-                    "task": "planner.tasks.refresh_prices",
-                    "schedule": crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
-                    "options": {"queue": "prices"},
-                }
-            }
-            if settings.PRICE_REFRESH_SCHEDULE
-            else {}
-        ),
-        **(
-            {
-                "housekeeping": {
-                    "task": "planner.tasks.housekeeping",
-                    "schedule": crontab.from_string(settings.HOUSEKEEPING_SCHEDULE),
-                    "options": {"queue": "timer"},
-                }
-            }
-            if settings.HOUSEKEEPING_SCHEDULE
-            else {}
-        ),
+            "options": {"expires": settings.LOOK_AFTER_SECONDS},
+        }
     },
 )
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]
 def configure_logging(**_: Any) -> None:
-    """Level and form are those of the settings, in workers and in the timer."""
+    """Level and form are those of the settings, in workers and in beat."""
     dictConfig(settings.LOGGING)
 
 

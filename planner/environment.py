@@ -181,10 +181,7 @@ class Environment(BaseSettings):
         "redis://127.0.0.1:6379/1",
     )
     CELERY_BROKER_URL: Broker = _variable(
-        "", "broker for long work; unset: a thread of the server does it", "redis://127.0.0.1/0"
-    )
-    JOBS_BACKEND: Literal["celery", "thread", "inline"] | None = _variable(
-        None, "who does long work; unset: `celery` where there is a broker, else `thread`", "thread"
+        "", "broker for long work; unset: processes of the server do it", "redis://127.0.0.1/0"
     )
     UPLOAD_DIR: str = _variable(
         "",
@@ -267,11 +264,6 @@ class Environment(BaseSettings):
                 "nobody could sign in",
             ),
             ("SSO_ONLY=1" * self.SSO_ONLY, "OIDC_SERVER_URL", "nobody could sign in"),
-            (
-                "JOBS_BACKEND=celery" * (self.JOBS_BACKEND == "celery"),
-                "CELERY_BROKER_URL",
-                "no job would run",
-            ),
         ):
             if setting and not getattr(self, needed):
                 raise ValueError(f"{setting} needs {needed}: without it {why}; set {needed}")

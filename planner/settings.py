@@ -262,11 +262,12 @@ SPECTACULAR_SETTINGS = {
 }
 
 CELERY_BROKER_URL = env.CELERY_BROKER_URL
-JOBS_BACKEND = env.JOBS_BACKEND or ("celery" if CELERY_BROKER_URL else "thread")
-JOB_QUEUES = ("comparisons", "prices", "webhooks", "mail", "timer")
-"""What waits for others in one of them holds up nothing in another."""
-TIMER_SECONDS = 10.0
-"""How often the timer looks for what no process is at."""
+JOB_QUEUES = ("work", "short")
+"""Jobs, and what takes seconds: deliveries, mail, looking after the jobs."""
+TASKS_INLINE = False
+"""Tests do each task where it is asked for."""
+LOOK_AFTER_SECONDS = 10.0
+"""How often somebody looks for what no process is at."""
 CACHE_URL = env.CACHE_URL
 CACHES = {
     "default": {

@@ -20,6 +20,7 @@ from planner.contract.validation import Currency, Number, RequestModel, Whole, s
 from planner.models import BudgetPeriod, Role, Scope
 from planner.models.project import REASON_LENGTH
 from planner.services.projects.comparisons import MAX_BATCH
+from planner.services.projects.sweeps import MAX_REQUESTS
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
 
@@ -260,9 +261,18 @@ class Batch(Body):
     items: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+class NewSweep(Body):
+    """Either `requests`, or `request` with `variations`."""
+
+    team: Slug = ""
+    requests: Annotated[list[Comparison], Field(min_length=1, max_length=MAX_REQUESTS)] = []
+    request: Comparison = {}
+    variations: dict[str, Annotated[list[Any], Field(min_length=1, max_length=MAX_REQUESTS)]] = {}
+
+
 BODIES: tuple[type[Body], ...] = (
     *(NewTeam, TeamChanges, RoleChange, NewInvitation, NewToken, NewServerQuote),
     *(ServerQuoteChanges, NewWebhook, WebhookChanges, Refresh, NewProject, ProjectChanges),
     *(ProjectReprice, NewVariant, VariantChanges, NewSavedComparison, SavedComparisonChanges),
-    *(SendBack, Reprice, NewSavedPortfolio, PortfolioWatch, Batch),
+    *(SendBack, Reprice, NewSavedPortfolio, PortfolioWatch, Batch, NewSweep),
 )

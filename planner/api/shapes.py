@@ -52,7 +52,7 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line
+from planner.services.jobs.jobs import place_in_line
 from planner.services.portfolio.portfolios import visible_alert
 from planner.services.projects.saved_comparisons import is_stale
 from pricing.api.rest import ProblemErrorSerializer
@@ -166,6 +166,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         model = Job
         exclude: tuple[str, ...] = (
             *("arguments", "request_id", "created_by", "owner", "attempts", "heartbeat_at"),
+            *("parent", "part"),
         )
 
     @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
@@ -174,7 +175,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
     def get_place_in_line(self, job: Job) -> int | None:
         """1 for the job that is next; null for one that no longer waits."""
-        return place_in_line(job, kinds_in_queue_of(job.kind))
+        return place_in_line(job)
 
 
 class JobRowSerializer(JobSerializer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from planner.api.views import comparisons, documents, projects, teams
+from planner.api.views import comparisons, documents, projects, sweeps, teams
 from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
@@ -29,6 +29,7 @@ router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actual
 router.register("variants", projects.VariantsView, "variant")
 router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")
 router.register("saved-portfolios", projects.SavedPortfoliosView, "saved-portfolio")
+router.register("sweeps", sweeps.SweepsView, "sweep")
 router.register("jobs", teams.JobsView, "job")
 router.register("alerts", teams.AlertsView, "alert")
 

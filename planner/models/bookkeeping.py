@@ -109,7 +109,7 @@ class JobQuerySet(TeamQuerySet):
         if access.user_id is not None:  # of jobs from before they named their owner
             own |= Q(created_by_id=access.user_id)
         of_others = ~own & ~Q(team_id__in=decides)
-        mine = Q(team_id__in=teams) & ~(Q(kind__in=PRIVATE_JOBS) & of_others)
+        mine = Q(team_id__in=teams, parent=None) & ~(Q(kind__in=PRIVATE_JOBS) & of_others)
         return self.filter(mine | Q(team=None) if access.is_operator else mine)
 
 
@@ -138,6 +138,10 @@ class Job(TeamOwned):
     """Whom it counts for: a person, a token, an anonymous address; "" for the server itself."""
     attempts = models.PositiveSmallIntegerField(db_default=0)
     """How often a process began it. What an earlier attempt still writes is not taken."""
+    parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="parts")
+    """The sweep whose requests, some of them, this job compares."""
+    part = models.PositiveIntegerField(db_default=0)
+    """Which part; by it sweeps take turns, behind all other jobs."""
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
@@ -150,7 +154,7 @@ class Job(TeamOwned):
         ordering = ("-created_at", "id")
         indexes = (
             models.Index(
-                fields=("state", "created_at"),
+                fields=("state", "part", "created_at"),
                 condition=Q(state__in=(JobState.QUEUED, JobState.RUNNING)),
                 name="open_jobs",
             ),
@@ -162,6 +166,33 @@ class Job(TeamOwned):
     @property
     def is_over(self) -> bool:
         return self.state not in (JobState.QUEUED, JobState.RUNNING)
+
+
+class SweepRow(models.Model):
+    """What came of one request of a sweep; written once."""
+
+    sweep = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
+    index = models.PositiveIntegerField()
+    row = models.JSONField(null=True)
+    """The figures of its answer; null where it was refused."""
+    errors = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ("index",)
+        constraints = (models.UniqueConstraint(fields=("sweep", "index"), name="one_row_each"),)
+
+    def __str__(self) -> str:
+        return f"{self.sweep_id} {self.index}"
+
+
+class Schedule(models.Model):
+    """When a schedule last began: whoever moves it first does what is due, once."""
+
+    name = models.CharField(max_length=40, primary_key=True)
+    started_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.started_at}"
 
 
 class AlertKind(models.TextChoices):

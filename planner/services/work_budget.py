@@ -31,6 +31,8 @@ class Budget:
     is_signed_in: Callable[[], bool]
     is_job: bool = False
     is_cancelled: IsCancelled | None = None
+    parts: int = 1
+    """Questions of a job that share its budget; each has its part (`renew`)."""
     _meter: WorkMeter | None = None
 
     @property
@@ -39,7 +41,7 @@ class Budget:
         if self._meter is None:
             steps = [settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB]
             limit: int = steps[self.is_signed_in() + self.is_job]
-            self._meter = WorkMeter(limit, self.is_cancelled)
+            self._meter = WorkMeter(limit // self.parts, self.is_cancelled)
         return self._meter
 
     def renew(self) -> None:

@@ -37,7 +37,7 @@ from planner.services.alerts.alerts import (
     list_causes,
 )
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import Progress, start_again
+from planner.services.jobs.jobs import Progress
 from planner.services.portfolio.portfolios import plan_again, store_repricing
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import Repriced, current_plan, list_price_moves, reprice
@@ -47,17 +47,11 @@ from pricing.common.invalid_input import InvalidInput
 
 
 def start_watch(**_: object) -> None:
-    """Receiver of `revision_published`: one watch, the one that waits where there is one.
-
-    It is put in line again, as it may wait for a process that is gone.
-    """
-    if not (watched_projects().exists() or watched_portfolios().exists()):
-        return
-    waiting = Job.objects.filter(kind="budget_watch", state=JobState.QUEUED).first()
-    if waiting is None:
+    """Receiver of `revision_published`: one watch, the one that waits where there is one."""
+    is_watched = watched_projects().exists() or watched_portfolios().exists()
+    waiting = Job.objects.filter(kind="budget_watch", state=JobState.QUEUED)
+    if is_watched and not waiting.exists():
         jobs.start(WATCHER, "budget_watch", {}, None)
-    else:
-        start_again(waiting)
 
 
 def watch_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
@@ -27,8 +28,7 @@ from planner.models import (
     WebhookDelivery,
 )
 from planner.services.actuals.uploads import UPLOAD_FOLDER
-from planner.services.jobs import background
-from planner.services.jobs.price_refreshes import seconds_to_next
+from planner.services.jobs.jobs import Progress
 from pricing.models import QuarantinedBatch, RefreshRun
 
 logger = logging.getLogger(__name__)
@@ -152,19 +152,6 @@ def _is_old(name: str, now: dt.datetime) -> bool:
         return False
 
 
-TASK = "housekeeping"
-
-
-def start_timer() -> None:
-    """Where no Celery beat does it, let this process do it when it is due."""
-    if settings.HOUSEKEEPING_SCHEDULE and settings.JOBS_BACKEND == "thread":
-        wait = seconds_to_next(settings.HOUSEKEEPING_SCHEDULE, timezone.now())
-        background.submit_later(wait, TASK)
-
-
-def run_when_due() -> None:
-    """Removes what expired, and waits for the next time. Several processes may do it at once."""
-    try:
-        remove_expired()
-    finally:
-        start_timer()
+def housekeeping_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """Removes what expired; how many of each kind."""
+    return {"removed": {one.what: one.count for one in remove_expired()}}

@@ -1,19 +1,28 @@
-"""Work outside the request: Celery where a broker is set, else threads of this process.
+"""Work outside the request: tasks are sent to Celery where a broker is set, else done here.
 
-What has to be done is in the database before anything is sent, so that a message is no more than
-a word that it is there: one that is lost is sent again by the timer, one that comes twice finds
-nothing to do. Mail alone is in no table; without the broker this process sends it.
+What has to be done is a row of the database before anything is sent, so that a message is no more
+than a word that it is there: one that is lost is sent again by `look_after`, one that comes twice
+finds nothing to do. Mail alone is in no table.
+
+Without a broker, a server has a process for each core, started when first needed, and a thread
+that looks after everything every few seconds. Any other process, such as a command, leaves the
+rows to the server.
 """
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
+import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import send_mail
@@ -22,143 +31,144 @@ from django.utils.module_loading import import_string
 
 logger = logging.getLogger(__name__)
 
-COMPARISONS, PRICES, WEBHOOKS, MAIL, TIMER = settings.JOB_QUEUES
-_THREADS = {WEBHOOKS: 4}
-"""Threads of a queue where no broker is. One job at a time, as the solver already uses the cores;
-deliveries wait for the servers of others."""
+WORK, SHORT = settings.JOB_QUEUES
+_THREADS = {WORK: max(2, os.cpu_count() or 1), SHORT: 4}
+"""Tasks of a queue at once. Each thread of `WORK` has a process; short tasks wait for others."""
 
 
-class Task(NamedTuple):
-    """A task of `planner.tasks`: the function that does it, and the queue it waits in."""
-
-    function: str
-    queue: str
-    is_in_database: bool = True
-    """Whether the timer finds what is left to do; else it is lost with its message."""
-
-
-TASKS = {
-    "run_job": Task("planner.services.jobs.jobs.run", COMPARISONS),
-    "look_after": Task("planner.services.timer.look_after", TIMER),
-    "deliver_webhooks": Task("planner.services.webhooks.webhooks.deliver_due", WEBHOOKS),
-    "refresh_prices": Task("planner.services.jobs.price_refreshes.refresh_if_due", PRICES),
-    "housekeeping": Task("planner.services.housekeeping.retention.run_when_due", TIMER),
-    "send_mail": Task("planner.services.jobs.background.send", MAIL, is_in_database=False),
-}
-
-
-def submit(task: str, *arguments: str, queue: str = "", expires: float | None = None) -> None:
-    """Starts `task` once the current transaction is committed; it is dropped on a rollback.
-
-    A message that nobody took after `expires` seconds is dropped too.
-    """
-    if settings.JOBS_BACKEND == "inline":
-        _call(task, *arguments)
+def submit(task: str, *arguments: str, expires: float | None = None) -> None:
+    """Starts `task` of `planner.tasks` once the current transaction is committed; it is dropped on
+    a rollback, and where nobody took it after `expires` seconds."""
+    if settings.TASKS_INLINE:
+        _task(task)(*arguments)
     else:
-        where = queue or TASKS[task].queue
-        transaction.on_commit(partial(_start, task, arguments, where, expires))
+        transaction.on_commit(partial(_start, task, arguments, expires))
 
 
-def submit_later(seconds: float, task: str) -> None:
-    """Starts `task` in `seconds`; a process that ends before then leaves it to the next one.
-
-    With Celery the one timer is beat, which asks for it anyway.
-    """
-    if settings.JOBS_BACKEND == "thread":
-        _set_timer(seconds, task)
+def _task(name: str) -> Any:
+    return import_string(f"planner.tasks.{name}")
 
 
-def _start(task: str, arguments: tuple[str, ...], queue: str, expires: float | None = None) -> None:
-    is_sent = settings.JOBS_BACKEND == "celery" and _send(task, arguments, queue, expires)
-    is_kept = settings.JOBS_BACKEND == "celery" and TASKS[task].is_in_database
-    if not is_sent and not is_kept:
-        _in_executor(task, arguments, queue)
+def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) -> None:
+    task = _task(name)
+    if settings.CELERY_BROKER_URL:
+        if _send(task, arguments, expires) or task.acks_late:
+            return  # What is in the database waits there.
+    elif _for_server is not None:
+        _for_server.append((name, arguments))
+        return
+    elif _schedule is None and task.acks_late:
+        return
+    deadline = time.monotonic() + (expires or float("inf"))
+    with suppress(RuntimeError):  # Nothing more begins in a process that ends.
+        queue = WORK if name == "do_next_job" else SHORT
+        _executor(queue).submit(_take, name, arguments, queue, deadline)
 
 
-def _send(task: str, arguments: tuple[str, ...], queue: str, expires: float | None) -> bool:
-    """Whether the broker has the message; what it is about stays in the database if not."""
+def _send(task: Any, arguments: tuple[str, ...], expires: float | None) -> bool:
+    """Whether the broker has the message."""
     from kombu.exceptions import OperationalError
 
-    from planner.celery import app
-
     try:
-        app.send_task(f"planner.tasks.{task}", arguments, queue=queue, expires=expires)
+        task.apply_async(arguments, expires=expires)
     except (OperationalError, OSError) as failure:
-        logger.warning("The broker took no message (%s): %s waits for the timer.", failure, task)
+        logger.warning("The broker took no message of %s: %s", task.name, failure)
         return False
     return True
 
 
+# Without a broker -------------------------------------------------------------------------
+
+_schedule: threading.Thread | None = None
+"""Looks after everything; only where there is one, this is a server."""
 _is_stopping = threading.Event()
+_own = threading.local()
+_for_server: list[tuple[str, tuple[str, ...]]] | None = None
+"""In a process of a server: the tasks that it is to start."""
+
+
+def start_schedule() -> None:
+    """Makes this process a server that does tasks, unless a broker is set."""
+    global _schedule
+    if not (settings.CELERY_BROKER_URL or (_schedule is not None and _schedule.is_alive())):
+        _schedule = threading.Thread(target=_look_after, name="planner-schedule", daemon=True)
+        _schedule.start()
+
+
+def _look_after() -> None:
+    while not _is_stopping.wait(settings.LOOK_AFTER_SECONDS):
+        _run("look_after", ())
 
 
 def stop() -> None:
     """Starts nothing more, as the process is to end: what waits is left to another one."""
     _is_stopping.set()
-    with _timers_lock:
-        for _, timer in _timers.values():
-            timer.cancel()
-    for queue in settings.JOB_QUEUES:
+    for queue in _THREADS:
         _executor(queue).shutdown(wait=False, cancel_futures=True)
-
-
-def _in_executor(task: str, arguments: tuple[str, ...], queue: str) -> None:
-    if _is_stopping.is_set():
-        return
-    try:
-        _executor(queue).submit(_in_thread, task, *arguments)
-    except RuntimeError:  # A command that is at its end finishes its work, but starts no more.
-        if TASKS[task].is_in_database:
-            logger.info("This process is at its end: %s waits for the timer of another one.", task)
-        else:
-            _in_thread(task, *arguments)
 
 
 @cache
 def _executor(queue: str) -> ThreadPoolExecutor:
-    """The threads of a queue, which begin its calls in order. Made late, so after any fork."""
-    return ThreadPoolExecutor(_THREADS.get(queue, 1), thread_name_prefix=f"planner-{queue}")
+    return ThreadPoolExecutor(_THREADS[queue], thread_name_prefix=f"planner-{queue}")
 
 
-_timers: dict[str, tuple[float, threading.Timer]] = {}
-_timers_lock = threading.Lock()
-
-
-def _set_timer(seconds: float, task: str) -> None:
-    """One timer a task, the soonest that was asked for: the call puts off itself what is left."""
-    due = time.monotonic() + seconds
-    with _timers_lock:
-        set_for, waiting = _timers.get(task, (0.0, None))
-        if waiting is not None and waiting.is_alive():
-            if set_for <= due:
-                return
-            waiting.cancel()
-        timer = threading.Timer(seconds, _fire, (task,))
-        timer.daemon = True
-        _timers[task] = due, timer
-        timer.start()
-
-
-def _fire(task: str) -> None:
-    with _timers_lock:
-        _timers.pop(task, None)
-    _in_executor(task, (), TASKS[task].queue)
-
-
-def _in_thread(task: str, *arguments: str) -> None:
-    close_old_connections()
+def _take(name: str, arguments: tuple[str, ...], queue: str, deadline: float) -> None:
+    """In a thread of the server: does the task, in the thread's process if it is work."""
+    if time.monotonic() > deadline:
+        return
+    if queue != WORK or settings.CELERY_BROKER_URL:
+        _run(name, arguments)
+        return
     try:
-        _call(task, *arguments)
+        if not hasattr(_own, "process"):
+            spawn = multiprocessing.get_context("spawn")
+            _own.process = ProcessPoolExecutor(1, spawn, _begin)
+        asked = _own.process.submit(_run_for_server, name, arguments).result()
+    except BrokenProcessPool:
+        logger.warning("A process of this server was killed; what it did is begun again.")
+        del _own.process
+        return
+    for task in asked:
+        _start(*task)
+
+
+def _begin() -> None:
+    """In a new process of a server: it ends with the server, however that ends."""
+    import django
+
+    from planner.services.observability.logs import start_reports
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    django.setup()
+    start_reports()
+
+
+def _end_with_server() -> None:
+    server = multiprocessing.parent_process()
+    assert server is not None
+    server.join()
+    os._exit(1)
+
+
+def _run_for_server(name: str, arguments: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    global _for_server
+    _for_server = []
+    _run(name, arguments)
+    return _for_server
+
+
+def _run(name: str, arguments: tuple[str, ...]) -> None:
+    try:
+        close_old_connections()
+        _task(name)(*arguments)
     except Exception:
-        shown = arguments if TASKS[task].is_in_database else ()
-        logger.exception("The background task %s%s failed.", task, shown)
+        logger.exception("The background task %s failed.", name)
     finally:
         close_old_connections()
 
 
-def _call(task: str, *arguments: str) -> None:
-    function: Callable[..., object] = import_string(TASKS[task].function)
-    function(*arguments)
+# Mail -------------------------------------------------------------------------------------
 
 
 def queue_mail(subject: str, message: str, recipients: Iterable[str]) -> None:

@@ -6,21 +6,20 @@ import datetime as dt
 import logging
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, ApiToken, Job, JobState, Role, Team
 from planner.services.jobs import background
-from planner.services.jobs.background import COMPARISONS, PRICES
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import JOB_SECONDS
 from planner.services.teams.access import EDIT, WrongStateError, require
@@ -32,6 +31,8 @@ from pricing.storage.bulk import wait_in_line
 
 logger = logging.getLogger(__name__)
 
+SERVER = Access(name="schedule", scopes=ALL_SCOPES)
+"""Who starts the jobs of a schedule."""
 _WRITE_EVERY_SECONDS = 0.25
 DATABASE_GONE = (OperationalError, InterfaceError)
 """What a query raises whose server stopped, restarts or is locked for too long."""
@@ -83,23 +84,41 @@ def start(
 
     `visitor` is the address of an anonymous caller. Raises `TooManyJobsError`.
     """
-    with transaction.atomic():
-        check_room(access, team, visitor)
-        job = Job.objects.create(
-            kind=kind,
-            arguments=dict(arguments),
-            team=team,
-            created_by_id=access.user_id,
-            owner=owner_key(access, visitor),
-            request_id=current_request_id(),
-        )
-    background.submit("run_job", str(job.pk), queue=queue_of(kind))
+    job = add(access, kind, arguments, team, visitor)
+    wake_up(1)
     job.refresh_from_db()
     return job
 
 
+@transaction.atomic
+def add(
+    access: Access,
+    kind: str,
+    arguments: Mapping[str, Any],
+    team: Team | None,
+    visitor: str = "",
+    **values: Any,
+) -> Job:
+    check_room(access, team, visitor)
+    return Job.objects.create(
+        kind=kind,
+        arguments=dict(arguments),
+        team=team,
+        created_by_id=access.user_id,
+        owner=owner_key(access, visitor),
+        request_id=current_request_id(),
+        **values,
+    )
+
+
+def wake_up(waiting: int, expires: float | None = None) -> None:
+    """Says that so many jobs wait; whoever hears of it does the next, and asks for another."""
+    for _ in range(min(waiting, MESSAGES_AT_ONCE)):
+        background.submit("do_next_job", expires=expires)
+
+
 def cancel(access: Access, job: Job) -> Job:
-    """Stops a queued job at once and a running one at its next step."""
+    """Stops a queued job or a sweep at once and a running job at its next step."""
     if job.team_id is not None:
         require(access, job.team_id, EDIT)
     return _stop(job)
@@ -121,24 +140,38 @@ def _stop(job: Job) -> Job:
         if current.is_over:
             raise WrongStateError(f"The job is over: {current.state}.")
         current.cancel_requested = True
-        ends_now = current.state == JobState.QUEUED
+        ends_now = current.state == JobState.QUEUED or current.kind == SWEEP
         if ends_now:
             current.state, current.finished_at = JobState.CANCELLED, timezone.now()
         current.save(update_fields=["cancel_requested", "state", "finished_at"])
+        parts = Job.objects.filter(parent=current, state__in=OPEN_STATES)
+        parts.filter(state=JobState.QUEUED).update(
+            state=JobState.CANCELLED, finished_at=timezone.now()
+        )
+        parts.update(cancel_requested=True)
     if ends_now:
         clean_up_after(current)
     return current
 
 
-def run(job_id: str) -> None:
-    """Does a queued job; a second call finds nothing to do."""
+def do_next() -> bool:
+    """Does the job that is next in line; whether there was one."""
+    queued = Job.objects.filter(state=JobState.QUEUED).order_by("part", "created_at")
+    while pk := queued.values_list("pk", flat=True).first():
+        if run(pk):
+            return True
+    return False
+
+
+def run(pk: uuid.UUID) -> bool:
+    """Does a queued job; False where another process took it."""
     now = timezone.now()
-    claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
+    claimed = Job.objects.filter(pk=pk, state=JobState.QUEUED).update(
         state=JobState.RUNNING, started_at=now, heartbeat_at=now, attempts=F("attempts") + 1
     )
     if not claimed:
-        return
-    job = Job.objects.select_related("team", "created_by").get(pk=job_id)
+        return False
+    job = Job.objects.select_related("team", "created_by", "parent").get(pk=pk)
     try:
         with use_request_id(job.request_id), keep_alive(job):
             start = time.perf_counter()
@@ -149,18 +182,18 @@ def run(job_id: str) -> None:
             logger.info(
                 "Job %s (%s) %s after %.1f s.", job.pk, job.kind, state.value, seconds, extra=facts
             )
-            rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
             values: dict[str, Any] = {"state": state, "result": result, "error": error}
             if state == JobState.SUCCEEDED:
+                rows = Job.objects.filter(pk=job.pk)
                 total = rows.values_list("total", flat=True).first() or 1
                 values |= {"done": total, "total": total}
-            if rows.update(finished_at=timezone.now(), **values):
-                clean_up_after(job)
+            _end(job, **values)
     except DATABASE_GONE:
         logger.warning("The database was gone under job %s (%s).", job.pk, job.kind)
         connection.close()
-        if KINDS[job.kind].may_be_repeated and job.attempts < MAX_ATTEMPTS:
+        if job.attempts < MAX_ATTEMPTS:
             put_back(job)
+    return True
 
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
@@ -170,6 +203,7 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
         is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
         is_job=True,
         is_cancelled=progress.is_cancelled,
+        parts=KINDS[job.kind].parts,
     )
     try:
         with spend_from(budget):
@@ -211,7 +245,7 @@ def check_room(access: Access, team: Team | None, visitor: str) -> None:
     """Refuses one job more than a visitor, a team or the server may have at once; within the
     transaction that adds it."""
     wait_in_line(Job._meta.label)
-    open_jobs = Job.objects.filter(state__in=OPEN_STATES)
+    open_jobs = Job.objects.filter(state__in=OPEN_STATES, parent=None)
     owner = owner_key(access, visitor)
     if owner:
         most = settings.JOBS_PER_VISITOR if access.is_anonymous else settings.JOBS_PER_PERSON
@@ -231,54 +265,50 @@ def _refuse_more(rows: QuerySet[Job], most: int, whose: str) -> None:
         )
 
 
-def place_in_line(job: Job, kinds: tuple[str, ...]) -> int | None:
-    """1 for the queued job that is next of those kinds; None for one that waits no more."""
+def place_in_line(job: Job) -> int | None:
+    """1 for the queued job that is next; None for one that waits no more."""
     if job.state != JobState.QUEUED:
         return None
-    before = Job.objects.filter(state=JobState.QUEUED, kind__in=kinds)
-    return before.filter(created_at__lt=job.created_at).count() + 1
+    before = Job.objects.filter(state=JobState.QUEUED, parent=None, created_at__lt=job.created_at)
+    return before.count() + 1
 
 
 class Kind(NamedTuple):
-    """A kind of job; functions by their path, as they stand above this module."""
+    """A kind of job; functions by their path, as they stand above this module. An attempt that was
+    cut off is made again: it is pure, writes all or nothing, or writes what is there once only."""
 
     work: str
     """`f(job, progress) -> result`."""
-    queue: str = COMPARISONS
-    may_be_repeated: bool = True
-    """Whether an attempt that was cut off may be made again: it is pure, writes all or nothing,
-    or writes what is there once only."""
     clean_up: str = ""
     """`f(job)`: takes away what the job leaves behind, however it ended."""
+    parts: int = 1
+    """Among how many questions its budget is divided."""
 
 
+SWEEP = "sweep"
+"""A job whose chunks are jobs; it runs until all of them are over."""
+QUESTIONS_PER_CHUNK = 25
 KINDS = {
     "comparison": Kind("planner.services.projects.comparisons.comparison_job"),
     "comparison_batch": Kind("planner.services.projects.comparisons.batch_job"),
-    "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
-    "saved_portfolio": Kind(
-        "planner.services.portfolio.portfolios.save_job", may_be_repeated=False
+    SWEEP: Kind("", clean_up="planner.services.projects.sweeps.settle"),
+    "sweep_chunk": Kind(
+        "planner.services.projects.sweeps.chunk_job",
+        clean_up="planner.services.projects.sweeps.settle",
+        parts=QUESTIONS_PER_CHUNK,
     ),
+    "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
+    "saved_portfolio": Kind("planner.services.portfolio.portfolios.save_job"),
     "portfolio_reprice": Kind("planner.services.portfolio.portfolios.reprice_job"),
     "project_reprice": Kind("planner.services.projects.reprice.project_job"),
-    "price_refresh": Kind(
-        "planner.services.jobs.price_refreshes.refresh_job", PRICES, may_be_repeated=False
-    ),
+    "price_refresh": Kind("planner.services.jobs.price_refreshes.refresh_job"),
+    "housekeeping": Kind("planner.services.housekeeping.retention.housekeeping_job"),
     "actuals_upload": Kind(
         "planner.services.actuals.uploads.upload_job",
         clean_up="planner.services.actuals.uploads.remove_file",
     ),
     "budget_watch": Kind("planner.services.alerts.budget_watch.watch_job"),
 }
-
-
-def queue_of(kind: str) -> str:
-    return KINDS[kind].queue
-
-
-def kinds_in_queue_of(kind: str) -> tuple[str, ...]:
-    """The kinds that wait in the same line."""
-    return tuple(name for name, other in KINDS.items() if other.queue == queue_of(kind))
 
 
 def clean_up_after(job: Job) -> None:
@@ -290,53 +320,40 @@ def clean_up_after(job: Job) -> None:
             logger.exception("Job %s (%s) left something behind.", job.pk, job.kind)
 
 
-clean_up = clean_up_after
-
-
-LOST_AFTER = dt.timedelta(seconds=40)
+LOST_AFTER = dt.timedelta(seconds=30)
 """A running job that says nothing for so long ran in a process that is gone."""
-START_AGAIN_AFTER = dt.timedelta(seconds=30)
-"""A job that waits for so long is sent again, as its message may be lost."""
+EVERY_SECONDS = 5.0
+"""How often a running job says that it goes on."""
 NEVER_DONE_AFTER = dt.timedelta(days=1)
 MAX_ATTEMPTS = 5
 """A job that took its process with it so often is not tried again."""
+MESSAGES_AT_ONCE = 32
 _AT_ONCE = 50
 """Jobs looked after at most by one call."""
 
 
-def recover_jobs() -> int:
-    """Puts lost jobs in line again, or fails them; says how many it failed.
+def recover_jobs() -> None:
+    """Puts lost jobs in line again, or fails them, and says that there are some in line.
 
-    Called by the timer, and wherever somebody looks at a job.
+    Called every few seconds, and wherever somebody looks at a job.
     """
     now = timezone.now()
-    stalled = Q(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
-    failed = sum(_recover(job) for job in Job.objects.filter(stalled)[:_AT_ONCE])
-    unclaimed = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
+    stalled = Job.objects.filter(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
+    for job in stalled[:_AT_ONCE]:
+        if job.cancel_requested:
+            _end(job, state=JobState.CANCELLED)
+        elif job.attempts >= MAX_ATTEMPTS:
+            _fail(job, f"The worker process ended {job.attempts} times while at it.")
+        else:
+            put_back(job)
+    queued = Job.objects.filter(state=JobState.QUEUED)
     hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
-    for job in Job.objects.filter(unclaimed)[:_AT_ONCE]:
-        failed += _end(job, f"No worker picked it up within {hours} hours; start it again.")
-    if settings.JOBS_BACKEND != "inline":
-        # Jobs that wait for long, each by one of those who look at the same time.
-        since = Coalesce("heartbeat_at", "created_at")
-        queued = Job.objects.alias(since=since).filter(state=JobState.QUEUED)
-        waiting = queued.filter(since__lt=now - START_AGAIN_AFTER)
-        for job in list(waiting.order_by("since")[:_AT_ONCE]):
-            if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
-                start_again(job)
-    return failed
-
-
-def _recover(job: Job) -> bool:
-    if job.cancel_requested:
-        _end(job, "", JobState.CANCELLED)
-        return False
-    if not KINDS[job.kind].may_be_repeated:
-        return _end(job, "The worker process ended; start the job again.")
-    if job.attempts >= MAX_ATTEMPTS:
-        return _end(job, f"The worker process ended {job.attempts} times while at it.")
-    put_back(job)
-    return False
+    for job in queued.filter(created_at__lt=now - NEVER_DONE_AFTER)[:_AT_ONCE]:
+        _fail(job, f"No worker picked it up within {hours} hours; start it again.")
+    for sweep in Job.objects.filter(kind=SWEEP, state=JobState.RUNNING):
+        clean_up_after(sweep)
+    if not settings.TASKS_INLINE:
+        wake_up(queued[:MESSAGES_AT_ONCE].count(), settings.LOOK_AFTER_SECONDS)
 
 
 def put_back(job: Job) -> None:
@@ -344,31 +361,21 @@ def put_back(job: Job) -> None:
     waiting = {"state": JobState.QUEUED, "heartbeat_at": timezone.now(), "message": ""}
     if _same_attempt(job).update(**waiting):
         logger.warning("Job %s (%s) was interrupted and waits again.", job.pk, job.kind)
-        start_again(job)
+        wake_up(1)
 
 
-def _end(job: Job, detail: str, state: JobState = JobState.FAILED) -> bool:
-    error = {"detail": detail, "errors": []} if detail else None
-    ended = _same_attempt(job).update(state=state, finished_at=timezone.now(), error=error)
-    if ended:
-        clean_up(job)
-    return bool(ended)
+def _fail(job: Job, detail: str) -> None:
+    _end(job, state=JobState.FAILED, error={"detail": detail, "errors": []})
+
+
+def _end(job: Job, **values: Any) -> None:
+    """Ends the attempt of a job with these values, unless it is over or another's by now."""
+    if _same_attempt(job).update(finished_at=timezone.now(), **values):
+        clean_up_after(job)
 
 
 def _same_attempt(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=job.state, attempts=job.attempts)
-
-
-def start_again(job: Job) -> None:
-    """Sends a queued job once more; whoever comes first does it, the others nothing.
-
-    Its message ends by the time the next one is sent, so that they do not pile up.
-    """
-    expires = START_AGAIN_AFTER.total_seconds()
-    background.submit("run_job", str(job.pk), queue=queue_of(job.kind), expires=expires)
-
-
-EVERY_SECONDS = 10.0
 
 
 @contextmanager
@@ -385,10 +392,9 @@ def keep_alive(job: Job) -> Iterator[None]:
 
 
 def _note_regularly(job: Job, is_over: threading.Event) -> None:
-    rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
     while not is_over.wait(EVERY_SECONDS):
         try:
-            rows.update(heartbeat_at=timezone.now())
+            _same_attempt(job).update(heartbeat_at=timezone.now())
         except Error as failure:
             logger.warning("Job %s could not say that it goes on: %s", job.pk, failure)
         finally:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import logging
-import random
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
-from celery.schedules import crontab
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import connection, transaction
-from django.utils import timezone
 
 from planner.models import Access, Job, Scope
-from planner.services.jobs import background, jobs
+from planner.services.jobs import jobs
 from planner.services.jobs.jobs import CancelledError, Progress
 from planner.services.teams.access import WrongStateError, record, require_scope
 from pricing import discovery
@@ -81,13 +74,21 @@ class _Reporter(Listener):
 
 
 def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
-    """Reads the providers anew; what each came to. A cancelled run keeps what was published."""
+    """Reads the providers anew; what each came to. A cancelled run keeps what was published, and
+    one that begins again reads no provider twice."""
     providers = discovery.get_providers(job.arguments["providers"])
-    results = refresh(providers, listener=_Reporter(progress, len(providers)))
+    unfinished = (RefreshRun.Outcome.RUNNING, RefreshRun.Outcome.INTERRUPTED)
+    since = RefreshRun.objects.filter(started_at__gte=job.created_at).exclude(
+        outcome__in=unfinished
+    )
+    done = {run.provider: _row_of_run(run) for run in since.select_related("revision")}
+    left = [provider for provider in providers if provider.name not in done]
+    results = refresh(left, listener=_Reporter(progress, len(left)))
     job.refresh_from_db(fields=["cancel_requested"])
     if job.cancel_requested:
         raise CancelledError
-    return {"results": [_row(result) for result in results]}
+    done |= {result.provider: _row(result) for result in results}
+    return {"results": [done[provider.name] for provider in providers]}
 
 
 def _row(result: RefreshResult) -> dict[str, Any]:
@@ -103,58 +104,16 @@ def _row(result: RefreshResult) -> dict[str, Any]:
     }
 
 
-logger = logging.getLogger(__name__)
-TASK = "refresh_prices"
-
-
-def start_timer() -> None:
-    """Where no Celery beat does it, let this process refresh the prices when they are due."""
-    if settings.PRICE_REFRESH_SCHEDULE and settings.JOBS_BACKEND == "thread":
-        wait = seconds_to_next(settings.PRICE_REFRESH_SCHEDULE, timezone.now())
-        background.submit_later(wait, TASK)
-
-
-def refresh_if_due() -> None:
-    """Refresh every provider that has had no run since the schedule was last due."""
-    if not settings.PRICE_REFRESH_SCHEDULE:
-        return
-    time.sleep(random.uniform(0, settings.PRICE_REFRESH_JITTER_SECONDS))  # noqa: S311 - no secret
-    try:
-        due_since = last_due_time(timezone.now())
-        started = RefreshRun.objects.filter(started_at__gte=due_since)
-        done = set(started.values_list("provider", flat=True))
-        due = [p for name, p in sorted(discovery.default_providers().items()) if name not in done]
-        results = refresh(due) if due else []
-        for result in results:
-            logger.info("Prices of %s: %s. %s", result.provider, result.outcome, result.message)
-    finally:
-        start_timer()
-
-
-def last_due_time(now: dt.datetime) -> dt.datetime:
-    """When the schedule was last due, at or before `now`; a year ago where it was not since."""
-    schedule = crontab.from_string(settings.PRICE_REFRESH_SCHEDULE)
-    last = earlier = now - dt.timedelta(days=366)
-    for span in (dt.timedelta(hours=2), dt.timedelta(days=8), dt.timedelta(days=366)):
-        moment = now - span
-        while (step := _until_next(schedule, moment)) is not None and moment + step <= now:
-            moment += step
-            last = moment
-        if last > earlier:
-            break
-    return last
-
-
-def _until_next(schedule: crontab, moment: dt.datetime) -> dt.timedelta | None:
-    schedule.nowfun = lambda: moment
-    remaining: dt.timedelta = schedule.remaining_estimate(moment)
-    return remaining if remaining > dt.timedelta(0) else None
-
-
-def seconds_to_next(schedule: str, now: dt.datetime) -> float:
-    """Seconds until a schedule is due next."""
-    step = _until_next(crontab.from_string(schedule), now)
-    return 60.0 if step is None else step.total_seconds()
+def _row_of_run(run: RefreshRun) -> dict[str, Any]:
+    """What an earlier attempt at the same refresh came to."""
+    return {
+        "provider": run.provider,
+        "outcome": run.outcome,
+        "message": run.message,
+        "remedy": run.remedy,
+        "revision": run.revision.number if run.revision else None,
+        "offers": run.offer_count,
+    }
 
 
 def release(access: Access, batch: QuarantinedBatch) -> Publication:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -91,6 +92,7 @@ def prepare_portfolio(
     note: str = "",
     owners: Mapping[str, str] | None = None,
     shown_to_all: bool = False,
+    pk: uuid.UUID | None = None,
 ) -> Callable[[], SavedPortfolio]:
     """Answers the request with the database free meanwhile. What it gives back keeps the answer as
     a draft. `owners`: who made each project."""
@@ -98,6 +100,7 @@ def prepare_portfolio(
     require_room("saved portfolios", SavedPortfolio.objects.filter(team=team))
     if shown_to_all and owners:
         check_may_show(access, team)
+    key = pk or uuid.uuid4()
     today = timezone.now().date()
     dated = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current()
@@ -109,7 +112,11 @@ def prepare_portfolio(
             raise WrongStateError("The team was deleted while its answer was computed.")
         require_still(access, team.pk, EDIT)
         require_room("saved portfolios", SavedPortfolio.objects.filter(team=team))
+        kept: SavedPortfolio | None = SavedPortfolio.objects.filter(pk=key, team=team).first()
+        if kept is not None:
+            return kept
         saved = SavedPortfolio.objects.create(
+            pk=key,
             team=team,
             name=name,
             note=note,
@@ -137,11 +144,11 @@ def _logged(saved: SavedPortfolio) -> dict[str, Any]:
 
 def save_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Keeps a portfolio that takes longer than a page waits: `save_portfolio` with the arguments of
-    the job, in the name of whoever started it."""
+    the job, in the name of whoever started it. Its id is the job's, so that it is kept once."""
     progress.step(0, None, "Planning all projects together")
     if job.team is None:
         raise InvalidInput("team", "a portfolio belongs to a team; name one")
-    saved = save_portfolio(access_for_job(job), job.team, **job.arguments)
+    saved = save_portfolio(access_for_job(job), job.team, pk=job.pk, **job.arguments)
     return {"saved_portfolio": str(saved.pk)}
 
 

@@ -134,10 +134,6 @@ def deliver_due() -> int:
         with use_request_id(delivery.request_id):
             _attempt(delivery)
         attempted += 1
-    pending = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
-    if following := pending.order_by("next_attempt_at").first():
-        wait = (following.next_attempt_at - timezone.now()).total_seconds()
-        background.submit_later(max(0.0, wait) + 0.1, "deliver_webhooks")
     return attempted
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from planner.models import AuditEntry, Job
 from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
-from planner.services.jobs.jobs import kinds_in_queue_of, place_in_line, recover_jobs
+from planner.services.jobs.jobs import place_in_line, recover_jobs
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
 from planner.web.common.choices import provider_title
 from planner.web.common.views import (
@@ -99,14 +99,10 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": job,
-        "place": _place_of(job) if job else None,
+        "place": place_in_line(job) if job else None,
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
-
-
-def _place_of(job: Job) -> int | None:
-    return place_in_line(job, kinds_in_queue_of(job.kind))
 
 
 @signed_in
@@ -185,7 +181,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     context = {
         "job": current,
         "team": current.team or current_team(request),
-        "place": _place_of(current),
+        "place": place_in_line(current),
     }
     return render(request, template, context)
 

@@ -37,7 +37,7 @@ PARTIAL = {
     "after",
 }
 """Parts of a request, or of any record: what they hold is open on purpose."""
-OPEN = {"payload", "result", "error", "Row"}
+OPEN = {"payload", "result", "error", "Row", "values"}
 """Their form depends on the kind of the event or the job, or on the table."""
 
 

@@ -68,7 +68,7 @@ def world(django_db_setup, django_db_blocker) -> Iterator[World]:
 
 @pytest.mark.skipif(os.environ.get("EXAMPLES") != "1", reason="writes the examples")
 def test_examples_are_written(world: World, settings: Any) -> None:
-    settings.JOBS_BACKEND = "thread"
+    settings.TASKS_INLINE = False
     examples = {}
     for operation in OPERATIONS:
         told = described(operation, world)

@@ -27,7 +27,7 @@ def world(django_db_setup, django_db_blocker):
 
 @pytest.fixture(autouse=True)
 def _nothing_leaves(settings):
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.TASKS_INLINE = False
 
 
 def called(operation: Operation, world: World, principal: str, **instead: Any) -> Any:

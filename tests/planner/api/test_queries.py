@@ -20,7 +20,9 @@ QUERIES = {
     "variants/": FLAT,
     "saved-comparisons/": FLAT + 1,  # The revisions in force, for the stale mark.
     "saved-portfolios/": FLAT,
-    "jobs/": FLAT + 2,  # Jobs whose process is gone, jobs that waited a day for nobody.
+    # Jobs whose process is gone, jobs that waited a day for nobody, sweeps that are done.
+    "jobs/": FLAT + 3,
+    "sweeps/": FLAT + 3,
     "alerts/": FLAT,
     "teams/alpha/members/": NESTED,
     "teams/alpha/invitations/": NESTED,

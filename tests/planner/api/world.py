@@ -70,6 +70,13 @@ class World:
         ids["alert"] = Alert.objects.create(
             team=work.team, project=project, kind="price_move", message="It moved.", currency="USD"
         ).pk
+        given = {"requests": [{}], "variations": None}
+        sweep = Job.objects.create(
+            team=work.team, kind="sweep", state="running", total=1, arguments=given
+        )
+        chunk = {"start": 0, "stop": 1}
+        Job.objects.create(team=work.team, kind="sweep_chunk", parent=sweep, arguments=chunk)
+        ids["sweep"] = sweep.pk
         ids["job"] = Job.objects.create(team=work.team, kind="comparison").pk
         ids["token"] = self._token(work.access(Role.EDITOR), work).pk
         ids["member"] = Membership.objects.get(team=work.team, role=Role.VIEWER).pk

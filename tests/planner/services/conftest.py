@@ -7,7 +7,7 @@ from django.core.cache import cache
 @pytest.fixture(autouse=True)
 def _quick_settings(settings):
     """Jobs done at once, no rate limits."""
-    settings.JOBS_BACKEND = "inline"
+    settings.TASKS_INLINE = True
     settings.API_REQUESTS_PER_MINUTE = 0
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
     cache.clear()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def work(settings) -> Workspace:
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.TASKS_INLINE = False
     market()
     return Workspace("alpha")
 

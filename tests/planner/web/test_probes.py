@@ -148,7 +148,7 @@ def test_a_request_is_measured_by_its_route_and_logged_with_its_id(
 def test_a_job_is_logged_with_the_id_of_its_request(
     client: Any, settings: Any, caplog: Any
 ) -> None:
-    settings.JOBS_BACKEND = "celery"
+    settings.TASKS_INLINE = False
     settings.SECURE_SSL_REDIRECT = False
     market()
     work = Workspace("alpha")
@@ -157,7 +157,7 @@ def test_a_job_is_logged_with_the_id_of_its_request(
         team=work.team, kind="comparison", arguments={"request": REQUEST}, request_id="asked-2"
     )
     with caplog.at_level("INFO", "planner.services.jobs.jobs"):
-        jobs.run(str(job.pk))
+        jobs.run(job.pk)
     (record,) = [one for one in caplog.records if hasattr(one, "state")]
     assert (OfRequest().filter(record), record.request_id) == (True, "asked-2")
     assert record.state == "succeeded"

@@ -167,7 +167,7 @@ def test_only_watched_projects_are_priced(work: Workspace, told: list, change: d
 
 def test_a_watch_that_waits_is_not_doubled(work: Workspace, settings) -> None:
     project(work)
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.TASKS_INLINE = False
     refreshed("60.00", 5)
     refreshed("61.00", 6)
     assert Job.objects.count() == 1

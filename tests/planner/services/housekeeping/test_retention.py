@@ -28,7 +28,6 @@ from planner.models import (
     WebhookEndpoint,
 )
 from planner.services.housekeeping import retention
-from planner.services.housekeeping import retention as schedule
 from planner.services.teams import teams
 from pricing.models import Price, QuarantinedBatch, RefreshRun, Revision
 from tests.planner.workspace import Workspace
@@ -152,15 +151,3 @@ def test_the_command_counts_first_and_says_what_failed(monkeypatch: pytest.Monke
     with pytest.raises(CommandError, match="the log says why"):
         call_command("housekeeping", stdout=out)
     assert RefreshRun.objects.count() == 1
-
-
-def test_it_waits_for_its_next_time(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.JOBS_BACKEND = "thread"
-    settings.HOUSEKEEPING_SCHEDULE = "40 2 * * *"
-    waits: list[float] = []
-    monkeypatch.setattr(schedule.background, "submit_later", lambda wait, _task: waits.append(wait))
-    schedule.run_when_due()
-    assert 0 < waits[0] <= 86_400
-    settings.HOUSEKEEPING_SCHEDULE = ""
-    schedule.run_when_due()
-    assert len(waits) == 1

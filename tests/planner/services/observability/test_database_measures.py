@@ -65,9 +65,8 @@ def test_prices_by_part_and_how_their_refreshes_went() -> None:
 
 
 def test_deliveries_carry_the_request_id_and_are_counted(monkeypatch, settings) -> None:
-    settings.JOBS_BACKEND = "celery"  # nothing is delivered but by the call below
+    settings.TASKS_INLINE = False  # nothing is delivered but by the call below
     monkeypatch.setattr(webhooks.background, "submit", lambda *_: None)
-    monkeypatch.setattr(webhooks.background, "submit_later", lambda *_: None)
     requests: list[dict[str, str]] = []
 
     def post(_url: str, _body: bytes, headers: dict[str, str]) -> int:

@@ -11,7 +11,7 @@ from planner.models import Role
 @pytest.fixture(autouse=True)
 def _quick_settings(settings, tmp_path):
     """Jobs done at once, uploads put aside in a folder of the test."""
-    settings.JOBS_BACKEND = "inline"
+    settings.TASKS_INLINE = True
     settings.MEDIA_ROOT = tmp_path
 
 

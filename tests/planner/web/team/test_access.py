@@ -43,7 +43,7 @@ def as_browser(api_client: Any) -> Client:
 
 @pytest.fixture(autouse=True)
 def _nothing_leaves(settings, monkeypatch):
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.TASKS_INLINE = False
     monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_batch", lambda held: None)
 
 

@@ -110,7 +110,7 @@ def test_a_ticked_price_is_rejected_and_nothing_ticked_is_nothing_decided(quaran
 
 
 def test_run_now_starts_a_job(operator, settings):
-    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.TASKS_INLINE = False
     answer = operator.post("/operator/refresh/", {"providers": ["aws"]})
     job = Job.objects.get()
     assert answer["Location"] == f"/jobs/{job.pk}/"

@@ -140,11 +140,11 @@ def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, m
 
 
 def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
-    settings.JOBS_BACKEND = "thread"
+    settings.TASKS_INLINE = False
     file = SimpleUploadedFile("paid.csv", PAID)
     job = aside.start_upload(work.access(), project, file)
     Job.objects.filter(pk=job.pk).update(cancel_requested=True)
-    jobs.run(str(job.pk))
+    jobs.run(job.pk)
     job.refresh_from_db()
     assert job.state == "cancelled"
     assert not project.uploads.exists()
