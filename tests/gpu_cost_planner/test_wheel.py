@@ -85,3 +85,17 @@ def test_the_python_of_a_page_passes_strict_type_checks(page: str, tmp_path: Pat
         cwd=tmp_path, env={"MYPYPATH": str(ROOT), **os.environ}, capture_output=True, text=True,
     )  # fmt: skip
     assert checked.stdout.startswith("Success"), checked.stdout[-2000:]
+
+
+@pytest.mark.parametrize("file", ["planner.py", "pricing/__init__.py"])
+def test_a_module_of_the_user_s_that_hides_ours_is_named(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).touch()
+    done = subprocess.run(
+        [sys.executable, "-c", "import gpu_cost_planner"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert f"Python finds {tmp_path / file}. Rename that one" in done.stderr
