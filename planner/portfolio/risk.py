@@ -640,7 +640,7 @@ class SharedView:
         """key → row of its price, of the `drivers` of the projects."""
         rows = {k: row for one in reversed(drivers) for k, row in one.of_source.items()}
         named = {**{k: source_key(k) for k in self.sources}}
-        named |= {key: key for key, _ in self.costs.residual}
+        named |= {one.key: one.key for one in self.costs.residual}
         return {key: rows[plain] for key, plain in named.items() if plain in rows}
 
 

@@ -54,7 +54,11 @@ REQUESTS: dict[str, dict[str, Any]] = {
         },
         sensitivity=True,
         finance={"cloud_price_trend_per_year": 0.08, "depreciation": "macrs_5"},
-        on_prem={"servers": [{"server": "hgx-h100-8", "unit_price": 190_000}]},
+        on_prem={
+            "servers": [{"server": "hgx-h100-8", "unit_price": 190_000}],
+            "lead_time_months": 3,
+            "late_delivery_probability": 0.2,
+        },
         constraints={"max_spot_share": 0},
     ),
     "training in euros": {
@@ -83,6 +87,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
             "runs": [{"start": "2027-01"}, {"start": "2027-04", "deadline": "2027-05"}],
         },
         "sensitivity": False,
+        "on_prem": {"lead_time_months": 3, "late_delivery_probability": 0.2},
         "risk": {"samples": 400, "seed": 7},
     },
     "capacity blocks": whole(

@@ -288,6 +288,9 @@ class Risk(RequestModel):
     """Outcomes simulated."""
     seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] | None = None
     """Seed of the draws; the same one gives the same figures."""
+    hours_spread: Annotated[Number, Field(ge=0, lt=1), DECIMAL_TEXT] | None = None
+    """Share by which hours that the request states may be lower or higher in 8 of 10 cases; 0 takes
+    them as exact. Hours that are sized keep the range of their estimate."""
     demand_growth_sd: Deviation | None = None
     """Standard deviation of the yearly growth of demand, fraction."""
     price_sd: Deviation | None = None

@@ -197,8 +197,8 @@ class OnPrem(RequestModel):
     workstation_lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """The same for workstations; absent: as `lead_time_months` says where it is given."""
     late_delivery_probability: Rate | None = None
-    """Chance that a server comes later than planned; absent: as published for servers whose lead
-    time is not given, none for others."""
+    """Chance that a server comes later than planned, by `late_delivery_months`. Absent, with these
+    absent too: on time where a lead time is given, else with the lead times of dated quotes."""
     late_delivery_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
     """Months by which it then comes late."""
     server_price_spread: Rate | None = None

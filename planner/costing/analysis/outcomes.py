@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,10 @@ class RiskParameters:
     checkpoint_save_hours: float = 0.0
     restart_hours: float = 0.0
     hours_p10_p90: tuple[float, float] = (1.0, 1.0)
-    """Factors on the hours that are met at p10 and p90 each: how well the sizing knows them."""
+    """How well the sizing knows the hours: factors between which four fifths of them lie around
+    their median; (1, 1) where they are stated."""
+    hours_spread: float = 0.0
+    """Share by which stated hours are lower at p10 and higher at p90."""
     demand_half_life_months: float = 24.0
     spot_patience_hours: float = 0.0
     waiting_sd: float = 0.0
@@ -80,6 +84,13 @@ class RiskParameters:
     """False where it gives `residual_sd`."""
     keeps_price_trend: bool = False
     """Whether the mean of rental prices follows the trend that the request gives."""
+
+    @property
+    def level_p10_p90(self) -> tuple[float, float]:
+        """Factors on the hours, sized or stated, at p10 and p90 around their median."""
+        if self.hours_p10_p90 != (1.0, 1.0):
+            return self.hours_p10_p90
+        return 1.0 - self.hours_spread, 1.0 + self.hours_spread
 
     @property
     def price_model(self) -> PriceModel:
@@ -108,6 +119,7 @@ def build_risk_parameters(
         checkpoint_save_hours=assumptions["checkpoint_save_hours"],
         restart_hours=assumptions["restart_hours"],
         hours_p10_p90=hours_p10_p90,
+        hours_spread=assumptions["hours_spread"],
         demand_half_life_months=assumptions["demand_half_life_months"],
         spot_patience_hours=assumptions["spot_patience_hours"],
         waiting_sd=math.log(waiting.high / waiting.low) / P10_TO_P90,
@@ -118,10 +130,21 @@ def build_risk_parameters(
 
 
 def draw_level(parameters: RiskParameters, normal: Floats) -> Floats:
-    """[N] factors on the hours, 1 at the median: exp(σ z), where both ends of the range are met
-    with σ of its own below and above, as hours are further above than below."""
-    low, high = (abs(math.log(end)) / (P10_TO_P90 / 2) for end in parameters.hours_p10_p90)
-    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal))
+    """[N] factors on the hours, mean 1: exp(σ z) over its mean, where both ends of the range are
+    met around the median with a σ of its own below and above, as hours are further above than
+    below. So the hours of a plan are the mean of its outcomes, and the range of an estimate keeps
+    the ratio of its ends.
+
+    >>> z = np.random.default_rng(1).standard_normal(100_000)
+    >>> sized = draw_level(RiskParameters(1, 1, hours_p10_p90=(0.6, 1.8)), z)
+    >>> round(float(sized.mean()), 2), round(float(np.quantile(sized, 0.9) / sized.min()), 1) > 3
+    (1.0, True)
+    """
+    low, high = (abs(math.log(end)) / (P10_TO_P90 / 2) for end in parameters.level_p10_p90)
+    below, above = (
+        math.exp(0.5 * sd * sd) * NormalDist().cdf(sign * sd) for sd, sign in ((low, -1), (high, 1))
+    )
+    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal) / (below + above))
 
 
 def draw_interruptions(random: np.random.Generator, n: int) -> Floats:
@@ -225,7 +248,7 @@ class Outcomes:
     lost: Floats
     """[N] factor on what a useful spot hour costs for what interruptions lose."""
     level: Floats | None = None
-    """[N] factor on all hours, where they were estimated."""
+    """[N] factor on all hours; None where they are exact."""
     server_price: Floats | None = None
     """[N] standard normal, of what sellers ask for servers; None: what the plan says."""
     delivery: Floats | None = None
@@ -318,7 +341,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
     slip = np.maximum(np.rint(parameters.slip_months_sd * slip), 0.0)
     interruptions = draw_interruptions(spot, n)
     server_price, delivery = purchase.standard_normal((2, n))
-    low, high = parameters.hours_p10_p90
+    low, high = parameters.level_p10_p90
     return Outcomes(
         slip=np.sort(slip.astype(np.int64)),  # of independent draws any order is as good
         growth=_growth(parameters, months, demand),

@@ -5,6 +5,7 @@ Money has two columns: net present, and nominal. Hours are hours of the referenc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -40,13 +41,25 @@ class PoolBills:
 
 
 @dataclass(frozen=True)
+class Resale:
+    """What servers of one source fetch in the end."""
+
+    key: str
+    """Source whose price at the horizon's end it follows."""
+    value: Floats
+    """[2], negative."""
+    most: float
+    """Factor at which they fetch the price that the plan pays for them."""
+
+
+@dataclass(frozen=True)
 class PlanCosts:
     """A plan as samples see it."""
 
     fixed: Floats
     """[2] servers in place, and the starts of the first month, residual values left out."""
-    residual: tuple[tuple[str, Floats], ...]
-    """Source and [2] residual value of the servers in place and bought in the first month."""
+    residual: tuple[Resale, ...]
+    """Of the servers bought in the first month."""
     width: Floats
     """[T] reference accelerators of servers in place and of starts in the first month."""
     hours: Floats
@@ -481,6 +494,8 @@ class UnitCosts:
     """Commitments, and the purchase of servers: moves with the price in the month of the start."""
     residual: Floats
     """Negative; moves with the price at the horizon's end."""
+    most_resale: Floats
+    """[T] factor on the residual value at which it reaches the price paid."""
     hour: Floats
     """[T, 2] of one node-hour of use."""
     can_start: NDArray[np.bool_]
@@ -504,13 +519,23 @@ class Cohort:
         assert self.source.term is not None
         return self.source.term.active[start, : self.source.term.months]
 
+    def running_costs(self, start: int) -> Floats:
+        """[T, 2] what a server ordered in month `start` costs to run; before it should serve, as
+        much as in the first month in which it does."""
+        assert self.costs.monthly is not None
+        assert self.source.term is not None
+        costs, first = self.costs.monthly[start], start + self.source.term.lead_months
+        if first >= len(costs):
+            return np.zeros_like(costs)
+        return np.concatenate([np.tile(costs[first], (first, 1)), costs[first:]])
+
 
 @dataclass(frozen=True)
 class PlannedUnits:
     """What a plan owns and commits to; the fields are those of `PlanCosts`."""
 
     fixed: Floats
-    residual: tuple[tuple[str, Floats], ...]
+    residual: tuple[Resale, ...]
     width: Floats
     hours: Floats
     later: tuple[Cohort, ...]
@@ -546,7 +571,7 @@ def hold_planned(
     ordered = sorted(cohorts, key=lambda c: c.month)
     first = [cohort for cohort in ordered if cohort.month == 0]
     later = tuple(cohort for cohort in ordered if cohort.month > 0)
-    sold = list(residual)
+    sold = [Resale(key, value, math.inf) for key, value in residual]
     width, hours, all_hours = np.zeros(months), np.zeros(months), np.zeros(months)
     for source in existing:
         assert source.existing is not None
@@ -554,7 +579,8 @@ def hold_planned(
         hours += source.existing * source.capacity * source.hours_per_month
     for cohort in first:
         fixed = fixed + cohort.units * (cohort.costs.operating[0] + cohort.costs.priced[0])
-        sold.append((cohort.source.key, cohort.units * cohort.costs.residual[0]))
+        value = cohort.units * cohort.costs.residual[0]
+        sold.append(Resale(cohort.source.key, value, float(cohort.costs.most_resale[0])))
         width += cohort.units * cohort.source.capacity * cohort.service(0)
         hours += cohort.units * _unit_hours(cohort.source) * cohort.service(0)
     all_hours += hours
@@ -564,7 +590,7 @@ def hold_planned(
         all_width += cohort.units * cohort.source.capacity * cohort.service(cohort.month)
     return PlannedUnits(
         fixed=fixed,
-        residual=tuple((key, value) for key, value in sold if value.any()),
+        residual=tuple(one for one in sold if one.value.any()),
         width=width,
         hours=hours,
         later=later,
@@ -586,6 +612,15 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
         np.zeros_like(paid),
     )
     taxed = float(source.taxes_capital)
+    fetched = -residual.sum(axis=1)
+    price = sum(
+        (
+            c.amounts(source.term).sum(axis=1)
+            for c in source.unit_charges
+            if c.category is Category.CAPEX
+        ),
+        np.zeros_like(fetched),
+    )
     if source.is_owned:
         basis = capital.sum(axis=1, keepdims=True) * taxed
         priced = capital - tax * basis * source.term.write_off
@@ -602,6 +637,7 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
         monthly=_by_month(operating[:, :months], calendar) if source.is_owned else None,
         priced=_present(priced @ worth, source, calendar, is_priced=True),
         residual=residual * (1.0 - tax * taxed) @ worth,
+        most_resale=np.divide(price, fetched, out=np.full_like(price, np.inf), where=fetched > 0),
         hour=hour,
         can_start=np.isfinite(option.start_cost),
     )

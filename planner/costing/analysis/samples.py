@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,29 +46,32 @@ class Samples:
     rows: slice
     slip: int
     demand: Floats
-    """[n, T] hours asked."""
+    """[n, T] hours asked that the month has time for at the peak."""
     at_peak: Floats
     """[T] or [n, T] hours at the peak."""
+    beyond: Floats | float = 0.0
+    """[n, T] hours for which the month is too short at the peak; they are rented by the hour."""
 
     @classmethod
-    def of(cls, market: Market, outcomes: Outcomes, rows: slice, slip: int) -> Samples:
-        """Those of some rows, which have one slip."""
+    def of(
+        cls,
+        market: Market,
+        outcomes: Outcomes,
+        rows: slice,
+        slip: int,
+        peak: Floats | None = None,
+    ) -> Samples:
+        """Those of some rows, which have one slip; `peak`: another than that of the market."""
         moved = shift_months(market.hours, slip)
-        at_peak = shift_months(hours_at_peak(market.hours, market.peak), slip, keep_total=False)
-        return cls(
-            market=market,
-            outcomes=outcomes,
-            rows=rows,
-            slip=slip,
-            demand=outcomes.demand(rows) * moved,
-            at_peak=stretch_peaks(at_peak, moved, outcomes, rows),
-        )
+        at_peak = hours_at_peak(market.hours, market.peak if peak is None else peak)
+        at_peak = shift_months(at_peak, slip, keep_total=False)
+        demand = outcomes.demand(rows) * moved
+        lasts, share = stretch_peaks(at_peak, moved, outcomes, rows)
+        return cls(market, outcomes, rows, slip, demand * share, lasts, demand * (1.0 - share))
 
     def at(self, peak: Floats) -> Samples:
         """The same with another peak."""
-        moved = shift_months(self.market.hours, self.slip)
-        at_peak = shift_months(hours_at_peak(self.market.hours, peak), self.slip, keep_total=False)
-        return replace(self, at_peak=stretch_peaks(at_peak, moved, self.outcomes, self.rows))
+        return Samples.of(self.market, self.outcomes, self.rows, self.slip, peak)
 
     def price(self, key: str) -> Floats | None:
         """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
@@ -83,7 +86,7 @@ class Samples:
 
     def missing(self, cohort: Cohort, month: int) -> Floats | None:
         """[n, T] 1 in the months in which units ordered in `month` should serve and are not there
-        yet; None where they come on time."""
+        yet, -1 in those in which they serve before they should; None where all come on time."""
         server, normal = self.market.servers.get(cohort.source.key), self.outcomes.delivery
         if server is None or server.delivery is None or normal is None:
             return None
@@ -92,8 +95,9 @@ class Samples:
             return None
         assert cohort.source.term is not None
         first = month + cohort.source.term.lead_months
-        at = np.arange(self.demand.shape[1])
-        return np.where(at < first + delays[:, None], cohort.service(month), 0.0)
+        at, arrival = np.arange(self.demand.shape[1]), first + delays[:, None]
+        late = np.where(at < arrival, cohort.service(month), 0.0)
+        return late - ((at >= np.maximum(arrival, month)) & (at < first))
 
     def availability_factor(self, part: RentPart) -> Floats | None:
         """[n] factor on a price of a spot machine for what interruptions change; None: 1."""
@@ -113,14 +117,19 @@ class Samples:
         return np.asarray(lost * (1.0 - share) / (1.0 - planned))
 
 
-def stretch_peaks(at_peak: Floats, work: Floats, outcomes: Outcomes, rows: slice) -> Floats:
-    """[T] hours that the peak lasts in samples; [n, T] where estimates of hours are unsure."""
+def stretch_peaks(
+    at_peak: Floats, work: Floats, outcomes: Outcomes, rows: slice
+) -> tuple[Floats, Floats | float]:
+    """[T] hours that the peak lasts in samples, [n, T] where hours are unsure; and the share of the
+    hours for which a month is long enough."""
     at_peak = np.where((work > 0) & (at_peak <= 0), float(HOURS_PER_MONTH), at_peak)
     if outcomes.level is None:
-        return at_peak
+        return at_peak, 1.0
     longest = np.maximum(at_peak, HOURS_PER_MONTH * (work > 0))
     stretched = outcomes.level[rows, None] * at_peak
-    return np.asarray(np.minimum(stretched, longest))
+    lasts = np.minimum(stretched, longest)
+    share = np.divide(lasts, stretched, out=np.ones_like(lasts), where=stretched > 0)
+    return lasts, share
 
 
 @dataclass(frozen=True)
@@ -141,8 +150,8 @@ def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
     """The units of a plan: those of its first month, and as many later as samples need."""
     started, cost = _start_later(plan, some)
     cost += plan.fixed
-    for key, value in plan.residual:
-        cost += _at_end(some, key) * value
+    for one in plan.residual:
+        cost += _at_end(some, one.key, one.most) * one.value
     width, hours = np.broadcast_to(plan.width, some.demand.shape), plan.hours
     if plan.later:
         width = width + started @ _service(plan, some, of_hours=False)
@@ -158,7 +167,7 @@ def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
             missing *= units[:, None]
             width = width - missing * cohort.source.capacity
             hours = hours - missing * (cohort.source.capacity * cohort.source.hours_per_month)
-            cost -= missing @ cohort.costs.monthly[month]
+            cost -= missing @ cohort.running_costs(month)
     return HeldUnits(cost, width, hours, started)
 
 
@@ -203,7 +212,8 @@ def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats]:
         cost += np.multiply.outer(units, cohort.costs.operating[month])
         cost += np.multiply.outer(factor, cohort.costs.priced[month])
         if cohort.costs.residual[month].any():
-            value = units[:, None] * _at_end(some, cohort.source.key)
+            most = cohort.costs.most_resale[month] * (1.0 if price is None else price[:, month])
+            value = units[:, None] * _at_end(some, cohort.source.key, most)
             cost += value * cohort.costs.residual[month]
     return started, cost
 
@@ -232,6 +242,9 @@ def _service(plan: PlanCosts, some: Samples, of_hours: bool) -> Floats:
     return rows
 
 
-def _at_end(some: Samples, key: str) -> Floats:
-    price = some.price(key)
-    return np.ones((some.demand.shape[0], 1)) if price is None else price[:, -1:]
+def _at_end(some: Samples, key: str, most: float | Floats) -> Floats:
+    """[n, 1] factor on what servers fetch, no more of it than was paid for them."""
+    price, quoted = some.price(key), some.quoted_price(key)
+    factor = np.ones(some.demand.shape[0]) if price is None else price[:, -1]
+    paid = most if quoted is None else most * quoted
+    return np.asarray(np.minimum(factor, paid))[:, None]

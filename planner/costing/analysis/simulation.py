@@ -21,8 +21,8 @@ month of a decision, and a slip of s months:
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
   planned.
-- Growth moves the peak. Hours that an estimate had wrong make the same peak last longer or
-  shorter, as far as the month is long.
+- Growth moves the peak. Hours that are more or fewer than stated or estimated make the same peak
+  last longer or shorter, as far as the month is long; hours beyond are rented by the hour.
 
 A sample in which all goes as planned costs what the plan costs.
 """
@@ -191,8 +191,8 @@ class Simulation:
 
     @property
     def hours_factors(self) -> Floats | None:
-        """[N] factor on all hours as they were estimated; None where they are known."""
-        return self.outcomes.level
+        """[N] factor on all hours as they were estimated; None where they are stated."""
+        return None if self.parameters.hours_p10_p90 == (1.0, 1.0) else self.outcomes.level
 
     @cached_property
     def market(self) -> Market:
@@ -281,6 +281,7 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
         cost += _pay_reserved(one, some)
     paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
     used = np.clip(not_by_date - paid, 0.0, served)
+    paid += some.beyond
     cost += used @ plan.in_use
     if plan.more is plan.rent:
         rented = [(plan.rent, paid)]
@@ -338,7 +339,9 @@ def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
         cost += _pay(part, paid, some)
     most = some.market.max_spot_share
     if most < 1.0 and mix.spot_share.any():
-        over = np.maximum(paid * mix.spot_share - most * some.demand * (1.0 + 1e-9), 0.0)
+        over = np.maximum(
+            paid * mix.spot_share - most * (some.demand + some.beyond) * (1.0 + 1e-9), 0.0
+        )
         share = np.where(mix.spot_share > 0, mix.spot_share, 1.0)
         over_paid = over / share
         for part in mix.parts:

@@ -55,6 +55,7 @@ _FINANCE = (
     "upfront_deduction_spread",
 )
 _RISK = (
+    "hours_spread",
     "demand_growth_sd",
     "price_sd",
     "spot_interruptions_per_month",
@@ -73,11 +74,9 @@ _PRICE_PROCESSES = (
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
-PURCHASE_RISKS = (
-    "on_prem.late_delivery_probability",
-    "on_prem.late_delivery_months",
-    "on_prem.server_price_spread",
-)
+LATE_DELIVERY = ("on_prem.late_delivery_probability", "on_prem.late_delivery_months")
+"""In force where the request gives either; else lead times are drawn as they are quoted."""
+PRICE_SPREAD = "on_prem.server_price_spread"
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
@@ -124,7 +123,7 @@ class Assumptions:
         rows = [*_rows(request, units_per_usd), *_rule_rows(request)]
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (OWN_STORAGE, *PURCHASE_RISKS, PAYBACK_MARGIN):
+        for field in (OWN_STORAGE, *LATE_DELIVERY, PRICE_SPREAD, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
         rows.append(
@@ -211,10 +210,12 @@ def _figures_where_used(request: ComparisonRequest) -> Iterator[tuple[str, float
     if stated is not None or data.storage_gib:
         yield OWN_STORAGE, stated
     yield PLACE_ORDER, request.constraints.place_order
-    for path in PURCHASE_RISKS:
-        stated = getattr(request.on_prem, path.partition(".")[2])
-        if stated is not None or request.on_prem.servers != ():
-            yield path, stated
+    late = [getattr(request.on_prem, path.partition(".")[2]) for path in LATE_DELIVERY]
+    if any(stated is not None for stated in late):
+        yield from zip(LATE_DELIVERY, late, strict=True)
+    spread = request.on_prem.server_price_spread
+    if spread is not None or request.on_prem.servers != ():
+        yield PRICE_SPREAD, spread
 
 
 def _risk_choices(risk: Risk) -> Iterator[Assumption]:

@@ -31,6 +31,7 @@ from planner.contract.answer.common import Category
 from planner.contract.labels import OWNED
 from planner.contract.request.finance import Financing as RequestedFinancing
 from planner.costing.assumptions.assumptions import Assumptions, lead_months
+from planner.costing.assumptions.server_lead_times import quoted_lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
 from planner.costing.cost_model.terms import (
@@ -634,7 +635,7 @@ class PriceRange:
 
 @dataclass(frozen=True)
 class DeliveryRisk:
-    """By how many months a server may come later than planned."""
+    """By how many months a server may come later than planned, or earlier."""
 
     late_months: float
     """Months late where it comes late; of p10 and p90 the latter."""
@@ -642,6 +643,16 @@ class DeliveryRisk:
     """Chance that it does; None: between `least_months` and `late_months` in 8 of 10 cases."""
     least_months: float = 0.0
     """p10."""
+    planned_months: int | None = None
+    """Months from order to service as planned, where the lead time is drawn from dated quotes: then
+    it may come earlier as well."""
+
+    @classmethod
+    def quoted(cls, planned_months: int) -> DeliveryRisk:
+        """A lead time as it is quoted, beside the one that is planned."""
+        ends = np.array([-P90_DEVIATIONS, P90_DEVIATIONS])
+        low, high = np.rint(quoted_lead_months(ends)) - planned_months
+        return cls(float(high), least_months=float(low), planned_months=planned_months)
 
     @property
     def is_certain(self) -> DeliveryRisk:
@@ -662,7 +673,7 @@ class DeliveryRisk:
         return round(self.late_months) if certain else 0
 
     def delays(self, normal: Floats) -> NDArray[np.int64]:
-        """Whole months late where the standard normal draws are `normal`.
+        """Whole months late where the standard normal draws are `normal`; early below 0.
 
         >>> DeliveryRisk(6, 0.5).delays(np.array([-1.0, 1.0])).tolist()
         [0, 6]
@@ -670,6 +681,9 @@ class DeliveryRisk:
         >>> DeliveryRisk(7, least_months=1).delays(z).tolist()
         [1, 4, 7]
         """
+        if self.planned_months is not None:
+            lead = np.rint(quoted_lead_months(normal))
+            return np.asarray(lead - self.planned_months, dtype=np.int64)
         if self.probability is not None:
             return np.where(normal > _threshold(self.probability), round(self.late_months), 0)
         middle = (self.least_months + self.late_months) / 2

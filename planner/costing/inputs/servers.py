@@ -565,8 +565,10 @@ class ServerRisks:
         is_agreed = is_stated("lead_time_months") or (
             requested is not None and requested.lead_time_months is not None
         )
-        if not is_stated("late_delivery_probability") and (is_agreed or server.comes_from_stock):
+        if is_stated("late_delivery_probability") or is_stated("late_delivery_months"):
+            chance = self.assumptions["late_delivery_probability"]
+            months = self.assumptions["late_delivery_months"]
+            return DeliveryRisk(months, chance) if chance and months else None
+        if is_agreed or server.comes_from_stock:
             return None
-        chance = self.assumptions["late_delivery_probability"]
-        months = self.assumptions["late_delivery_months"]
-        return DeliveryRisk(months, chance) if chance and months else None
+        return DeliveryRisk.quoted(lead_months(self.assumptions, comes_from_stock=False))

@@ -502,6 +502,8 @@ RISK = (
     _f("risk.samples", "Monte Carlo samples", typical="2,000",
        help="100 to 1,000,000."),
     _f("risk.seed", "Seed", typical="1", help="The same seed gives the same outcomes."),
+    _f("risk.hours_spread", "Spread of stated hours", unit="%", scale="pct",
+       default="hours_spread"),
     _f("risk.demand_growth_sd", "Demand spread", unit="%", scale="pct", default="demand_growth_sd"),
     _f("risk.price_sd", "Price spread", unit="%", scale="pct", default="price_sd"),
     _f("risk.spot_interruptions_per_month", "Spot interruptions", unit="per month",

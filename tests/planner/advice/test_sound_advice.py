@@ -68,6 +68,6 @@ def test_work_of_one_card_is_not_explained_by_a_rack() -> None:
 
 
 def test_hours_reserved_until_servers_go_live_count_with_those_rented() -> None:
-    advice = verdict(asked("B200", 5840))
+    advice = verdict(asked("B200", 5840, on_prem={"lead_time_months": 3}))
     assert [part.action for part in advice.decision] == ["buy", "reserve"]
     assert "25% of the hours are rented until the servers go live in April 2027." in advice.reasons

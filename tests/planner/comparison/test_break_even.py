@@ -59,6 +59,7 @@ def test_the_residual_counts_as_long_as_the_plan_credits_it(horizon: int) -> Non
         horizon_months=horizon,
         break_even="all",
         on_prem={"servers": [server], "useful_life_months": 60, "residual_rate": 0.7,
+                 "lead_time_months": 3,
                  "network_storage_rate": 0, "install_cost_rate": 0, "resale_cost_rate": 0.1},
     )  # fmt: skip
     term = found.inputs.by_key["server:custom"].term

@@ -34,4 +34,5 @@ def relay(count: int = 4, months: int = 36, **fields: Any) -> dict[str, Any]:
     projects = [
         project(f"project {i}", burst(months, 4 + i * length, length)) for i in range(count)
     ]
-    return {"start": "2027-01", "horizon_months": months, "projects": projects, **fields}
+    delivery = {"on_prem": {"lead_time_months": 3}}
+    return {"start": "2027-01", "horizon_months": months, "projects": projects} | delivery | fields

@@ -27,7 +27,8 @@ PROJECTS = [
 def plan(projects=PROJECTS, **fields):
     kept = ("previous_assumptions",)
     asked = {name: value for name, value in fields.items() if name not in kept}
-    request = {"start": "2027-01", "horizon_months": 24, "projects": projects, **asked}
+    request = {"start": "2027-01", "horizon_months": 24, "projects": projects}
+    request |= {"on_prem": {"lead_time_months": 3}} | asked
     given = {name: value for name, value in fields.items() if name in kept}
     return plan_portfolio(request, bundled_catalog(), today=TODAY, **given)
 

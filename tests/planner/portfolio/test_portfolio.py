@@ -84,7 +84,12 @@ def test_one_project_is_its_comparison():
     request = relay(1, 24)
     workload = request["projects"][0]["workload"]
     alone = compare(
-        {"start": "2027-01", "horizon_months": 24, "workload": workload},
+        {
+            "start": "2027-01",
+            "horizon_months": 24,
+            "workload": workload,
+            "on_prem": request["on_prem"],
+        },
         bundled_catalog(),
         today=TODAY,
     )

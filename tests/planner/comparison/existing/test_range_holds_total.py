@@ -148,7 +148,7 @@ def test_prices_that_do_not_change_stay_at_the_trend() -> None:
 
 def test_a_trend_stays_the_mean_of_prices() -> None:
     """What is rented by the hour throughout costs the plan's total on average."""
-    risk = {"demand_growth_sd": 0, "slip_months_sd": 0, "samples": 2000}
+    risk = {"demand_growth_sd": 0, "slip_months_sd": 0, "samples": 2000, "hours_spread": 0}
     request = signed() | {"existing": {}, "risk": risk}
     request["finance"]["discount_rate_per_year"] = 0
     answer = compare(request, NOTHING, today=TODAY)

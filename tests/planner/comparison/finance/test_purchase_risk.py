@@ -73,11 +73,11 @@ def test_reference_servers_lie_between_quotes_in_the_currency_of_the_request() -
 @pytest.mark.parametrize(
     ("server", "own", "expected"),
     [
-        (HGX, {}, DeliveryRisk(7, 0.2)),
-        (BOX, {}, DeliveryRisk(7, 0.2)),
+        (HGX, {}, DeliveryRisk.quoted(7)),
+        (BOX, {}, DeliveryRisk.quoted(7)),
         ({**HGX, "lead_time_months": 3}, {}, None),
         (HGX, {"lead_time_months": 3}, None),
-        (HGX, {"lead_time_months": 3, "late_delivery_probability": 0.5}, DeliveryRisk(7, 0.5)),
+        (HGX, {"lead_time_months": 3, "late_delivery_probability": 0.5}, DeliveryRisk(4, 0.5)),
         (HGX, {"late_delivery_months": 2}, DeliveryRisk(2, 0.2)),
         (HGX, {"late_delivery_probability": 0}, None),
         ({**HGX, "late_delivery": {"probability": 0.1, "months": 1}},

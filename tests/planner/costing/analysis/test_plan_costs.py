@@ -46,6 +46,7 @@ def test_a_server_is_priced_by_its_purchase_and_its_resale(taxed: bool, left: fl
     found = measure_units(to_buy(taxes_capital=taxed), CALENDAR)
     assert found.priced == table((1000 * left, 1000 * left), (1000 * left * D1, 1000 * left))
     assert found.residual == table(*[(-200 * left * D2, -200 * left)] * 2)
+    assert found.most_resale.tolist() == [5, 5]
     assert found.operating == table((0, 0), (0, 0))
     assert found.hour == table((3 * KEEP, 3 * KEEP), (3 * KEEP * D1, 3 * KEEP))
     assert found.can_start.tolist() == [True, True]
@@ -96,7 +97,7 @@ def test_what_is_there_and_what_starts_at_once_is_signed() -> None:
     """A server of 4 in place, one of 16 bought at once and two in month 1."""
     found = measured(PLACED, SERVER, ON_DEMAND, started={"server": [1, 2]})
     assert found.fixed == pytest.approx([10 * KEEP * (1 + D1) + 1000 * KEEP, (20 + 1000) * KEEP])
-    assert {key: value.tolist() for key, value in found.residual} == {
+    assert {one.key: one.value.tolist() for one in found.residual} == {
         "a": pytest.approx([-200 * KEEP * D2, -200 * KEEP]),
         "server": pytest.approx([-200 * KEEP * D2, -200 * KEEP]),
     }

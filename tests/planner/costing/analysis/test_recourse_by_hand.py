@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from planner.costing.analysis.outcomes import Outcomes
-from planner.costing.analysis.plan_costs import Cohort, PlanCosts, RentMix, RentPart, UnitCosts
+from planner.costing.analysis.plan_costs import (
+    Cohort,
+    PlanCosts,
+    RentMix,
+    RentPart,
+    Resale,
+    UnitCosts,
+)
 from planner.costing.analysis.samples import Market, stretch_peaks
 from planner.costing.analysis.simulation import cost_plans, plan_units
 from planner.costing.cost_model.capacity_source import CapacitySource, SpotAvailability
@@ -75,9 +82,11 @@ def test_a_sample_costs_what_is_fixed_what_is_used_and_what_is_rented() -> None:
 
 
 def test_a_residual_value_moves_with_the_price_at_the_end() -> None:
-    priced = plan(residual=(("od", np.array([-10.0, -20.0])), ("", np.array([-1.0, -2.0]))))
-    change = np.array(cost(priced)) - cost(plan())
-    assert change == pytest.approx([-10 * 3 - 1, -20 * 3 - 2])
+    moved, still = np.array([-10.0, -20.0]), np.array([-1.0, -2.0])
+    for most, factor in ((4.0, 3.0), (2.5, 2.5)):  # of the price paid, never more
+        priced = plan(residual=(Resale("od", moved, most), Resale("", still, 1.5)))
+        change = np.array(cost(priced)) - cost(plan())
+        assert change == pytest.approx([-10 * factor - 1, -20 * factor - 2])
 
 
 def test_units_serve_the_share_that_the_plan_uses_of_them() -> None:
@@ -121,11 +130,11 @@ def test_a_peak_lasts_a_month_at_most_and_a_whole_one_where_work_has_none() -> N
     at_peak, work = np.array([50.0, 0.0, 0.0, 40.0, 1000.0]), np.array([1.0, 0.5, 0.0, 0.0, 1.0])
     rows = slice(0, 2)
     sure = outcomes(slip=np.zeros(2))
-    assert stretch_peaks(at_peak, work, sure, rows).tolist() == [50, 730, 0, 40, 1000]
+    assert stretch_peaks(at_peak, work, sure, rows)[0].tolist() == [50, 730, 0, 40, 1000]
     unsure = outcomes(slip=np.zeros(2), level=np.array([2.0, 20.0]))
-    assert stretch_peaks(at_peak, work, unsure, rows).tolist() == [
-        [100, 730, 0, 40, 1000], [730, 730, 0, 40, 1000],
-    ]  # fmt: skip
+    lasts, share = stretch_peaks(at_peak, work, unsure, rows)
+    assert lasts.tolist() == [[100, 730, 0, 40, 1000], [730, 730, 0, 40, 1000]]
+    assert np.asarray(share)[:, :3] == pytest.approx(np.array([[1, 0.5, 1], [0.73, 0.05, 1]]))
 
 
 # Spot ------------------------------------------------------------------------------------------
@@ -196,7 +205,7 @@ def cohort(month: int, units: int, lead: int = 0, can: Any = (True,) * 4, **fiel
     by_month = np.arange(1.0, 5.0)[:, None] * np.array([[1.0, 2.0]])
     costs = UnitCosts(
         operating=10 * by_month, priced=100 * by_month,
-        residual=fields.get("residual", 0 * by_month),
+        residual=fields.get("residual", 0 * by_month), most_resale=np.full(4, 2.0),
         hour=np.zeros((4, 2)), can_start=np.array(can),
     )  # fmt: skip
     return Cohort(source, costs, month, units)
@@ -264,7 +273,7 @@ def test_later_units_serve_and_are_resold() -> None:
     # What slips by a month is done in the last one: 2,000 h, and nothing in the first.
     assert started(cohort(1, 4), rate=1.0, slip=1) == pytest.approx(late + 700 + 460 + 1460)
     resold = cohort(1, 4, residual=np.full((4, 2), -7.0))
-    assert started(resold) == pytest.approx(alone - 4 * 7 * 5)
+    assert started(resold) == pytest.approx(alone - 4 * 7 * 4)  # twice what was paid, at 2
 
 
 # Work ------------------------------------------------------------------------------------------

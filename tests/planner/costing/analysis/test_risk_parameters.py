@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ VALUES = {
     "samples": 500.0, "seed": 7.0, "demand_growth_sd": 0.1, "price_sd": 0.2,
     "slip_months_sd": 1.5, "residual_sd": 0.3, "spot_interruptions_per_month": 4.0,
     "checkpoint_save_hours": 0.25, "restart_hours": 0.5, "demand_half_life_months": 18.0,
-    "spot_patience_hours": 12.0,
+    "spot_patience_hours": 12.0, "hours_spread": 0.15,
 }  # fmt: skip
 ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
 NOTHING = PriceDrivers((), {})
@@ -31,7 +31,7 @@ def test_nothing_spreads_by_default() -> None:
         "samples": 10, "seed": 3, "demand_growth_sd": 0.0, "price_sd": 0.0,
         "slip_months_sd": 0.0, "residual_sd": 0.0, "spot_interruptions_per_month": 0.0,
         "checkpoint_save_hours": 0.0, "restart_hours": 0.0,
-        "hours_p10_p90": (1.0, 1.0), "demand_half_life_months": 24.0,
+        "hours_p10_p90": (1.0, 1.0), "hours_spread": 0.0, "demand_half_life_months": 24.0,
         "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
         "draws_hardware_prices": True, "keeps_price_trend": False,
     }  # fmt: skip
@@ -61,6 +61,18 @@ def test_samples_draw_what_the_request_gives_no_spread_for() -> None:
     resale = build_risk_parameters(Risk(residual_sd=0.2), Assumptions(VALUES, ()))
     assert (resale.draws_rental_prices, resale.draws_hardware_prices) == (True, False)
     assert not resale.keeps_price_trend
+
+
+def test_stated_hours_have_a_range_unless_they_are_exact() -> None:
+    """Mean 1 and p10 to p90 of 0.85 to 1.15; what is sized keeps the range of its estimate."""
+    stated = replace(build_risk_parameters(Risk(), ASSUMED), samples=40_000)
+    level = draw_outcomes(stated, NOTHING, 1).level
+    assert level is not None
+    assert level.mean() == pytest.approx(1.0, abs=0.002)
+    assert np.quantile(level, (0.1, 0.9)) == pytest.approx([0.85, 1.15], abs=0.003)
+    assert draw_outcomes(replace(stated, hours_spread=0.0), NOTHING, 1).level is None
+    sized = build_risk_parameters(Risk(), ASSUMED, (0.7, 1.6))
+    assert sized.level_p10_p90 == (0.7, 1.6)
 
 
 # Outcomes --------------------------------------------------------------------------------------
@@ -102,7 +114,7 @@ def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
     assert np.log(drawn.waiting).std() == pytest.approx(0.4, abs=0.01)
     assert drawn.level is not None
     assert np.log(drawn.level).std() == pytest.approx(0.3, abs=0.01)
-    assert np.log(drawn.level).mean() == pytest.approx(0.0, abs=0.01)
+    assert drawn.level.mean() == pytest.approx(1.0, abs=0.01)
     assert (drawn.slip.min(), (np.diff(drawn.slip) >= 0).all()) == (0, True)
     assert (drawn.slip == 0).mean() == pytest.approx(0.6306, abs=0.01)
     assert (drawn.slip == 1).mean() == pytest.approx(0.2108, abs=0.01)

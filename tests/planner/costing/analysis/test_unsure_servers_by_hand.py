@@ -65,6 +65,17 @@ def test_while_a_server_is_late_its_work_is_rented_and_it_costs_nothing_to_run()
     assert unsure(bought(0, lead=1), never, **LATE) == pytest.approx(on_time + 3 * 120 * 5 - 9)
 
 
+def test_a_server_that_comes_early_serves_and_runs_from_then_on() -> None:
+    """At a draw of 0 the quoted lead time is 7 months, two and three less than planned here; not
+    before it is ordered."""
+    early = replace(BOX, delivery=DeliveryRisk.quoted(9))
+    on_time = unsure(bought(0, lead=3), early)
+    assert unsure(bought(0, lead=3), early, **LATE) == pytest.approx(on_time - 2 * 120 * 5 + 6)
+    sooner = replace(BOX, delivery=DeliveryRisk.quoted(10))
+    on_time = unsure(bought(1, lead=2), sooner)
+    assert unsure(bought(1, lead=2), sooner, **LATE) == pytest.approx(on_time - 2 * 120 * 5 + 6)
+
+
 def test_a_late_server_gives_no_hours_either() -> None:
     """At a peak of 5 for 40 h the width left would do 160 h, but its hours are 120 of 200."""
     late = replace(BOX, delivery=DeliveryRisk(2, 1.0))
