@@ -62,9 +62,9 @@ class Columns:
         for name in names:
             index = self._exact.get(name, self._plain.get(plain_name(name)))
             if index is not None:
-                found = self.header[index].strip()
-                if found in self._twice:
-                    raise InvalidInput(f"column {found}", "is in the header twice; keep one")
+                head = self.header[index].strip()
+                if head in self._twice:
+                    raise InvalidInput(f"column {head}", "is in the header twice; keep one")
                 return index
         return None
 

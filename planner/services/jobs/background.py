@@ -123,12 +123,12 @@ def _take(name: str, arguments: tuple[str, ...], queue: str, deadline: float) ->
         if not hasattr(_own, "process"):
             spawn = multiprocessing.get_context("spawn")
             _own.process = ProcessPoolExecutor(1, spawn, _begin)
-        asked = _own.process.submit(_run_for_server, name, arguments).result()
+        answer = _own.process.submit(_run_for_server, name, arguments).result()
     except BrokenProcessPool:
         logger.warning("A process of this server was killed; what it did is begun again.")
         del _own.process
         return
-    for task in asked:
+    for task in answer:
         _start(*task)
 
 

@@ -112,9 +112,9 @@ def prepare_portfolio(
             raise WrongStateError("The team was deleted while its answer was computed.")
         require_still(access, team.pk, EDIT)
         require_room("saved portfolios", SavedPortfolio.objects.filter(team=team))
-        kept: SavedPortfolio | None = SavedPortfolio.objects.filter(pk=key, team=team).first()
-        if kept is not None:
-            return kept
+        earlier: SavedPortfolio | None = SavedPortfolio.objects.filter(pk=key, team=team).first()
+        if earlier is not None:
+            return earlier
         saved = SavedPortfolio.objects.create(
             pk=key,
             team=team,

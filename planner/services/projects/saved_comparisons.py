@@ -339,6 +339,7 @@ def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
     if verdict is None:
         return
     amounts = (
+        ("Expected cost", verdict.expected),
         ("Total", verdict.total),
         ("In today's money", verdict.present_value),
         ("Capital to approve now", verdict.capital_to_approve),

@@ -110,10 +110,10 @@ def chunk_job(job: Job, progress: Progress) -> None:
     assert sweep is not None
     market = catalogs.at(sweep.arguments["revisions"])
     month = format_month(next_month(sweep.created_at.date()))
-    given = sweep.arguments
-    requests = given["requests"][start:stop]
-    if given["variations"]:
-        varied = vary(given["request"], given["variations"], start, stop)
+    stored = sweep.arguments
+    requests = stored["requests"][start:stop]
+    if stored["variations"]:
+        varied = vary(stored["request"], stored["variations"], start, stop)
         requests = [request for _, request in varied]
     rows = []
     for index, request in enumerate(requests, start):

@@ -118,10 +118,10 @@ def _conversion(request: Request, team: Team, rates: ExchangeRates) -> tuple[flo
         return 1.0, ""
     if not list_team_money(team, team.defaults):
         return 1.0, ""
-    given = request.get("exchange_rates")
+    stated_rates = request.get("exchange_rates")
 
     def units_per_usd(name: str) -> float:
-        rate = given.get(name) if isinstance(given, Mapping) else None
+        rate = stated_rates.get(name) if isinstance(stated_rates, Mapping) else None
         rate = rate.get("units_per_usd") if isinstance(rate, Mapping) else rate
         if isinstance(rate, int | float) and rate > 0:
             return float(rate)

@@ -47,12 +47,12 @@ MAX_INVITATION_DAYS = 90
 def resolve_team(access: Access, slug: str | None, field: str = "team") -> Team:
     """The caller's team with this slug; a foreign one is refused like one that is not there."""
     teams: OwnTeamQuerySet = Team.objects.for_access(access)
-    found: list[Team] = list(teams.filter(slug=slug) if slug else teams[:2])
-    if len(found) != 1:
+    matching: list[Team] = list(teams.filter(slug=slug) if slug else teams[:2])
+    if len(matching) != 1:
         named = f"{slug[:60]!r} is none of your teams" if slug else "is required"
         known = ", ".join(teams.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
         raise InvalidInput(field, f"{named}; yours are {known}")
-    return found[0]
+    return matching[0]
 
 
 @transaction.atomic

@@ -70,8 +70,8 @@ def check_url(text: str) -> httpx.URL:
 
 def choose_address(url: httpx.URL, flags: int = 0) -> str:
     """One address to connect to, after every address of the host was judged."""
-    found = socket.getaddrinfo(url.raw_host, None, type=socket.SOCK_STREAM, flags=flags)
-    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    entries = socket.getaddrinfo(url.raw_host, None, type=socket.SOCK_STREAM, flags=flags)
+    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
     opened = [ipaddress.ip_network(text) for text in settings.WEBHOOK_ALLOWED_NETWORKS]
     for address in addresses:
         if any(address in network for network in opened):
@@ -80,8 +80,8 @@ def choose_address(url: httpx.URL, flags: int = 0) -> str:
             raise InvalidInput("url", "is plain http, which only networks opened for it may use")
         if not is_public(address):
             problem = "is at a private, local or reserved address"
-            remedy = "give a host that the public internet reaches"
-            raise InvalidInput("url", f"{shorten(url.host)} {problem}; {remedy}")
+            advice = "give a host that the public internet reaches"
+            raise InvalidInput("url", f"{shorten(url.host)} {problem}; {advice}")
     return str(addresses[0])
 
 

@@ -132,7 +132,7 @@ def deliver_due() -> int:
     attempted, began = 0, time.monotonic()
     while time.monotonic() - began < ROUND_SECONDS and (delivery := _claim()):
         with use_request_id(delivery.request_id):
-            _attempt(delivery)
+            _post_now(delivery)
         attempted += 1
     return attempted
 
@@ -154,7 +154,7 @@ def _claim() -> WebhookDelivery | None:
     return delivery
 
 
-def _attempt(delivery: WebhookDelivery) -> None:
+def _post_now(delivery: WebhookDelivery) -> None:
     delivery.response_status, error = None, ""
     try:
         if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:

@@ -59,14 +59,14 @@ def read_documents(text: str) -> list[dict[str, Any]]:
 
 def inner(value: Any, *names: str) -> dict[str, Any]:
     """An object within objects; an empty one where there is none."""
-    found = _within(value, names)
-    return found if isinstance(found, dict) else {}
+    entry = _within(value, names)
+    return entry if isinstance(entry, dict) else {}
 
 
 def items(value: Any, *names: str) -> list[dict[str, Any]]:
     """Objects of a list within objects."""
-    found = _within(value, names)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    items = _within(value, names)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _within(value: Any, names: tuple[str, ...]) -> Any:

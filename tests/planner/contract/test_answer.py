@@ -36,7 +36,7 @@ def subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 MODELS = list(
-    dict.fromkeys(m for m in subclasses(AnswerModel) if m.__module__.startswith("planner"))
+    dict.fromkeys(m for m in subclasses(AnswerModel) if m.__module__.startswith("planner.contract"))
 )
 assert {ComparisonAnswer, EstimateAnswer} <= set(MODELS)
 
