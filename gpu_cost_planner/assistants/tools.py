@@ -218,8 +218,8 @@ TOOLS: tuple[AssistantTool, ...] = (
     AssistantTool(
         "compare",
         "Compare renting, committing, owning and mixing",
-        "What accelerators should cost, and what to do: the verdict with its range, what is owed "
-        f"later, the total of each way to buy. {{question: {EXAMPLE}}} is the same as "
+        "What to do and what to expect: the verdict with its range, what is owed later, each "
+        f"way to buy. {{question: {EXAMPLE}}} is the same as "
         "{horizon_months: 12, workload: {kind: accelerator_hours, accelerator: H100, "
         "hours_per_month: 5840, peak_accelerators: 8}, constraints: {geographies: [europe]}}.",
         lambda: _shallow(ComparisonRequest, question=_QUESTION),

@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 
 from planner.comparison.preparation import Preparation
-from planner.comparison.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
+from planner.comparison.results import (
+    ANALYSIS_SHARE,
+    SCENARIO_SHARE,
+    ComparisonResults,
+    judge,
+)
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, FieldChange
@@ -30,12 +35,10 @@ from planner.contract.request.rules import (
 )
 from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
-from planner.costing.advice.verdict import why_not_bought
-from planner.costing.assumptions.assumptions import PAYBACK_MARGIN
+from planner.costing.choice import clears_hurdle
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.paying_purchases import buy_what_pays_back
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.scenarios import is_allowed, solve_scenario
 from planner.costing.sensible_plans import (
     MOST_KINDS,
@@ -60,7 +63,6 @@ ROUNDED = 1.0
 NOTHING_TO_COMPARE = (
     "No plan keeps to the limits as they stand, so there is nothing to save against."
 )
-COUNT_ON_RESALE = "on_prem.count_on_resale"
 PARTITIONS = "constraints.partitions"
 TERM_END = "term_end"
 NODE = "constraints.min_accelerators_per_node"
@@ -218,15 +220,6 @@ _LIFTED_IN_FORCE: Sequence[
     ),
     (
         RelaxableLimit(
-            COUNT_ON_RESALE,
-            True,
-            "resale value counts",
-            "The servers pay back only with their resale at the end, which nobody guarantees.",
-        ),
-        lambda request, rules: rules.needs_payback,
-    ),
-    (
-        RelaxableLimit(
             TERM_END,
             "prorate",
             "only the part of a commitment within the plan counts",
@@ -257,15 +250,6 @@ def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     yield from _other_cards_of_a_name(results)
     if request.constraints.partitions is None:
         yield from _partitions_left_out(results)
-    margin = results.payback_margin
-    if margin and request.on_prem.payback_margin is None:
-        yield RelaxableLimit(
-            PAYBACK_MARGIN,
-            0,
-            "a purchase that only just pays back",
-            f"Before resale the servers save less than {margin:.0%} of their price: a late "
-            "delivery, work that ends early or falling rents would turn that into a loss.",
-        )
     job = request.workload.accelerators_per_job or 1
     fills = filling_size(job)
     demand = results.demand
@@ -376,10 +360,7 @@ def find_alternatives(
             break
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
             alternatives.extend(_try(limit, results, plan, most_machines, part))
-    # Counting on the resale is needless where a narrower margin gives the same plan.
-    narrower = [a.plan for a in alternatives if a.field == PAYBACK_MARGIN]
-    needed = [a for a in alternatives if a.field != COUNT_ON_RESALE or a.plan not in narrower]
-    named = [*sorted(of_budgets, key=_rank), *sorted(needed, key=_rank)][:MOST_ALTERNATIVES]
+    named = [*sorted(of_budgets, key=_rank), *sorted(alternatives, key=_rank)][:MOST_ALTERNATIVES]
     return tuple(sorted(named, key=_rank))
 
 
@@ -400,8 +381,8 @@ def _try(
     best = _solve_lifted(limit, results, ceiling, work)
     if best is None:
         return
-    lifted, other = best
-    saving = plan.net_present_cost - other.net_present_cost if plan else None
+    lifted, other, expected = best
+    saving = cents(results.expected_cost - expected) if plan else None
     if saving is not None and saving <= least_saving:
         return
     has_many = count_machines(other, lifted.inputs) > most_machines
@@ -471,14 +452,14 @@ def _solve_lifted(
     results: ComparisonResults,
     ceiling: float,
     work: WorkMeter,
-) -> tuple[ComparisonResults, Scenario] | None:
-    """The best plan with a limit lifted, and its question; of runs finished early the cheaper of
-    that and of the plan that spreads them over their months, where who asks with the limit lifted
-    would have them finished early at all."""
-    best: tuple[ComparisonResults, Scenario] | None = None
+) -> tuple[ComparisonResults, Scenario, float] | None:
+    """The plan that would be advised with a limit lifted, its question, and its expected present
+    cost; of runs finished early the cheaper of that and of the plan that spreads them over their
+    months, where who asks with the limit lifted would have them finished early at all."""
+    best: tuple[ComparisonResults, Scenario, float] | None = None
     early = results.early_finish
     for base in [*([early.preparation] if early else []), results.preparation]:
-        if best is not None and not may_pay_to_reserve(*best):
+        if best is not None and not may_pay_to_reserve(*best[:2]):
             break
         preparation = relax(base, limit)
         if (
@@ -489,15 +470,17 @@ def _solve_lifted(
             continue
         lifted = ComparisonResults(preparation, work)
         other = find_best_allowed(results, lifted, ceiling)
-        if other is not None and (best is None or float(other.net_present_cost) < ceiling):
-            best, ceiling = (lifted, other), float(other.net_present_cost)
+        if other is None or (best is not None and float(other.net_present_cost) >= ceiling):
+            continue
+        ceiling = float(other.net_present_cost)
+        choice, _ = judge(lifted.inputs, [other], lifted.terms, results.risk_parameters, work)
+        best = lifted, choice.plan, float(choice.expected[choice.index])
     return best
 
 
 _ANY_OFFERS: Mapping[str, Any] = {
     "interruptible": False,
     "one_accelerator": False,
-    "needs_payback": False,
     "term_end": "full",
 }
 """Rules that do not say which offers may matter, at some value."""
@@ -516,8 +499,6 @@ def relax(preparation: Preparation, limit: RelaxableLimit) -> Preparation:
         names += ["calendar", "all_servers"]
     if replace(lifted.rules, **_ANY_OFFERS) == replace(preparation.rules, **_ANY_OFFERS):
         names.append("rentals")
-    if limit.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
-        names.append("inputs")
     share_known(names, preparation, lifted)
     return lifted
 
@@ -531,8 +512,9 @@ def share_known(names: Iterable[str], known: Preparation, other: Preparation) ->
 def find_best_allowed(
     results: ComparisonResults, lifted: ComparisonResults, ceiling: float
 ) -> Scenario | None:
-    """The best plan of all sources; of those that buy nothing if its servers do not pay back. None
-    where there is none, or where it is known to cost at least `ceiling`."""
+    """The best plan of all sources at stated values; of those that buy nothing if its servers do
+    not clear the hurdle. None where there is none, or where it is known to cost at least
+    `ceiling`."""
     lifted.charge_preparation()
     work = lifted.work.share(SCENARIO_SHARE, stops=False)
     is_same, consent = lifted.inputs is results.inputs, lifted.inputs.interruptible
@@ -547,12 +529,9 @@ def find_best_allowed(
         ways = [key for key in ScenarioKey if is_allowed(key, consent)]
     plans = [solve(key, ceiling + ROUNDED) for key in ways]
     best = min(plans, key=lambda plan: (not plan.feasible, plan.net_present_cost))
-    rules = lifted.preparation.rules
-    if rules.needs_payback and best.feasible and best.buys:
+    if best.feasible and best.buys:
         renting = solve(ScenarioKey.CLOUD_MIX)
-        terms = lifted.payback_margin, rules
-        if why_not_bought(best, renting, *terms):
-            best = buy_what_pays_back(lifted.inputs, renting, *terms, work, ceiling) or renting
+        best = best if clears_hurdle(best, renting, lifted.terms) else renting
     return best if best.feasible else None
 
 

@@ -543,6 +543,7 @@ def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
             key.value: CostRange(
                 **dict(zip(_PERCENTILES, map(cents, (*present, *total)), strict=True)),
                 mean=cents(risk.mean[key]),
+                expected=cents(risk.total_mean[key]),
                 cvar_90=cents(risk.cvar_90[key]),
             )
             for key, present in risk.percentiles.items()

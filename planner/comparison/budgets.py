@@ -2,8 +2,7 @@
 
 Each budget of capital, and that of a month or in total where it leaves a scenario without a plan,
 is lifted alone and the best plan of all sources is solved again; where none alone is in the way,
-all together. A request without such budgets costs nothing here. Where purchases have to pay back
-before their resale the budget in total is left alone: what it keeps out pays more before that.
+all together. A request without such budgets costs nothing here.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from decimal import Decimal
 from math import ceil
 
 from planner.comparison.alternatives import ROUNDED, WORTH_NAMING, find_most_machines
-from planner.comparison.results import SMALL_SHARE, ComparisonResults
+from planner.comparison.results import SMALL_SHARE, ComparisonResults, judge
 from planner.contract.amounts import (
     FiscalYears,
     format_money,
@@ -33,10 +32,8 @@ from planner.costing.advice.verdict import (
     NamedLimit,
     best_without_buying,
     name_limit,
-    why_not_bought,
 )
 from planner.costing.optimizer.work import WorkMeter
-from planner.costing.paying_purchases import buy_what_pays_back
 from planner.costing.results.scenario_result import (
     Scenario,
     capital,
@@ -69,7 +66,13 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
         if resale:
             sold = format_money(resale, currency)
             sentence += f", before {sold} from reselling the servers at the end"
-        yield _budget_use("total", float(limits.total_budget), payments, f"{sentence}.")
+        choice = results.choice
+        at = None if choice is None or results.simulation is None else choice.find(plan)
+        chance = None if choice is None or at is None else float(choice.within_budget[at])
+        if chance is not None:
+            sentence += f"; it is kept in {chance:.0%} of the outcomes"
+        use = _budget_use("total", float(limits.total_budget), payments, f"{sentence}.")
+        yield use.model_copy(update={"chance": chance})
     if limits.capex_budget is not None:
         yield _capital_use(results, capital(plan), float(limits.capex_budget))
     years = FiscalYears(results.calendar.start, results.request.finance.fiscal_year_start_month)
@@ -153,8 +156,7 @@ def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | No
     names = [WHOLE_PLAN] if inputs.capex_budget is not None else []
     names += [part.name for part in inputs.capex_by_period]
     conflicts = {c.limit for scenario in results.scenarios.values() for c in scenario.conflicts}
-    of_cash = [A_MONTH] if results.preparation.rules.needs_payback else [A_MONTH, IN_TOTAL]
-    names += [name for name in of_cash if name in conflicts]
+    names += [name for name in (A_MONTH, IN_TOTAL) if name in conflicts]
     if not (names and advised and results.request.cheaper_if):
         return None
     plan = results.scenarios[advised]
@@ -194,22 +196,21 @@ def _find_gain(
     rent = best_without_buying(results.consented_scenarios)
     if other.buys and not {A_MONTH, IN_TOTAL}.isdisjoint(names):  # which keep rent out as well
         rent = solve_scenario(inputs, ScenarioKey.CLOUD_MIX, work)
-    terms = results.payback_margin, results.preparation.rules
-    if why_not_bought(other, rent, *terms):
-        fewer = buy_what_pays_back(inputs, rent, *terms, work, ceiling) or rent
-        if fewer is None or plan.net_present_cost - fewer.net_present_cost <= least_saving:
-            return None
-        other = fewer
+    plans = [one for one in (other, rent) if one is not None and one.feasible]
+    choice, _ = judge(inputs, plans, results.terms, results.risk_parameters, work)
+    other, saving = choice.plan, cents(results.expected_cost - float(choice.expected[choice.index]))
+    if saving <= least_saving:
+        return None
     uses = list_budget_uses(results, other)
     over = tuple(use for use in uses if limit_of(use) in names and exceeds(use))
     is_large = count_machines(other, limited) > find_most_machines(results, plan)
     if not over or is_large or count_kinds(other, limited) > MOST_KINDS:
         return None
-    return BudgetGain(other, over, _name_gain(results, plan, other, over))
+    return BudgetGain(other, over, _name_gain(results, saving, other, over))
 
 
 def _name_gain(
-    results: ComparisonResults, plan: Scenario, other: Scenario, over: Sequence[BudgetUse]
+    results: ComparisonResults, saving: Decimal, other: Scenario, over: Sequence[BudgetUse]
 ) -> Alternative:
     currency = results.request.currency
     parts = list_parts(other, results.inputs, results.preparation.name_place, currency)
@@ -230,7 +231,7 @@ def _name_gain(
         change=" and ".join(f"a {named.name} of {named.amount(least)}" for named, least in limits),
         plan=f"{describe_parts(parts)}.",
         total=other.total_cost,
-        saving=plan.net_present_cost - other.net_present_cost,
+        saving=saving,
         why=why,
     )
 

@@ -26,7 +26,6 @@ from planner.comparison.preparation import Preparation
 from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, EarlyFinish
 from planner.contract.amounts import add_months, count_months
 from planner.contract.request.workload import Run
-from planner.costing.advice.verdict import choose
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
 from planner.costing.optimizer.work import WorkSpentError
@@ -57,7 +56,7 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
     Where no plan for the runs as asked keeps to the limits, each of them is tried.
     """
     runs = runs_to_lay(results.preparation)
-    plan = choose(results.allowed_scenarios) if runs else None
+    plan = results.advised if runs else None
     if not runs or not may_pay_to_reserve(results, plan):
         return results
     least = least_reserved(results, is_present=True)

@@ -5,15 +5,19 @@ Each is computed once, when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
+
+import numpy as np
 
 from planner.comparison.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.risk import Cause
 from planner.contract.labels import COMMITTED, OWNED, SPOT
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
@@ -21,13 +25,10 @@ from planner.contract.request.workload import Run
 from planner.costing.advice.decision import warn_beyond_horizon
 from planner.costing.advice.verdict import (
     Recommendation,
-    best_without_buying,
-    choose,
-    choose_widest,
+    describe_refusal,
     list_relaxations,
     recommend,
     value_limits,
-    why_not_bought,
 )
 from planner.costing.analysis.break_even import (
     BreakEven,
@@ -48,23 +49,29 @@ from planner.costing.analysis.simulation import (
     Report,
     RiskResult,
     Simulation,
-    assess_risk,
     fit_simulation,
     nobody_waits,
+    planned_simulation,
 )
 from planner.costing.analysis.turning_points import (
     TurningPoint,
     find_turning_points,
 )
+from planner.costing.choice import Choice, Terms, choose, find_candidates, judge_risk
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import MarginalValue
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.paying_purchases import buy_fewer_servers
-from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
+from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.scenarios import (
+    is_allowed,
+    rank_feasible,
+    scenario_options,
+    solve_scenario,
+    solve_scenarios,
+)
 from planner.sizing.demand import Demand
 from pricing.common.copies import replace
 from pricing.common.pluralize import as_sentence, pluralize
@@ -75,6 +82,8 @@ PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
 SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
 """Share of the work left that the scenarios may search with, then each of the analyses."""
+SEARCH_SHARE = 0.3
+"""The same for plans without each part of the cheapest ones."""
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -152,21 +161,36 @@ class ComparisonResults:
             self.work.charge_model(starts * self.calendar.months**2)
 
     @cached_property
+    def terms(self) -> Terms:
+        """What is asked of a plan before it is advised."""
+        return Terms.of(self.preparation.assumptions)
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """The plans in the same outcomes, and which of them is advised; None where none keeps to
+        the limits. Where the work left allows for no outcomes, as if all went as stated."""
+        consent = self.inputs.interruptible
+        solved = [s for k, s in self.solved_scenarios.items() if is_allowed(k, consent)]
+        plans = [plan for plan in solved if plan.feasible]
+        if not plans:
+            return None
+        parameters, part = self.risk_parameters, self.work.share(ANALYSIS_SHARE)
+        self.parts["risk"] = part
+        choice, simulation = judge(self.inputs, plans, self.terms, parameters, part, self.report)
+        vars(self)["simulation"] = simulation
+        return choice
+
+    @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """The same; where not all servers of the widest way pay back, with those that do."""
+        """The same; where the plan that is advised is none of them, it is that of all sources."""
+        choice = self.choice
         solved = self.solved_scenarios
-        if not self.preparation.rules.needs_payback:
+        if choice is None or any(s.lines == choice.plan.lines for s in solved.values()):
             return solved
-        terms = self.payback_margin, self.preparation.rules
-        fewer = self.within(
-            "fewer_servers",
-            SMALL_SHARE,
-            lambda part: explain_scenarios(
-                buy_fewer_servers(self.inputs, solved, *terms, part), self.preparation
-            ),
-            dict[ScenarioKey, Scenario](),
-        )
-        return {**solved, **fewer}
+        return {
+            **solved,
+            **explain_scenarios({ScenarioKey.HYBRID: choice.plan}, self.preparation),
+        }
 
     @cached_property
     def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
@@ -183,34 +207,57 @@ class ComparisonResults:
         """Why a scenario may not be recommended; empty where it may."""
         if key not in self.consented_scenarios:
             return "The request does not say that the work may be interrupted."
-        rules, margin = self.preparation.rules, self.payback_margin
-        return why_not_bought(self.scenarios[key], self._best_rent, margin, rules)
-
-    @property
-    def payback_margin(self) -> float:
-        """Share of its price that a purchase must save before its resale."""
-        return self.preparation.assumptions["payback_margin"]
-
-    @cached_property
-    def _best_rent(self) -> Scenario | None:
-        return best_without_buying(self.consented_scenarios)
+        choice = self.choice
+        index = None if choice is None else choice.find(self.scenarios[key])
+        if choice is None or index is None or index not in choice.refusals:
+            return ""
+        refusal, terms = choice.refusals[index], self.terms
+        return describe_refusal(refusal, terms, self.inputs, self.request.currency)
 
     @cached_property
     def recommendation(self) -> Recommendation:
-        """The cheapest scenario, and why."""
-        allowed = self.allowed_scenarios
+        """The plan that is advised, and why."""
         return recommend(
-            allowed,
+            self.allowed_scenarios,
+            self.choice,
             self.inputs,
             self.request.currency,
-            [plan for key, plan in self.scenarios.items() if key not in allowed],
             is_laid_anew=self.early_finish is not None,
         )
 
     @cached_property
+    def risk_allowance(self) -> tuple[tuple[Cause, Decimal], ...]:
+        """What each cause adds to the total of the advised plan as stated, switched on after those
+        before it: they sum to the expected cost less that total."""
+        simulation, choice = self.simulation, self.choice
+        if simulation is None or choice is None:
+            return ()
+        causes, plan = list(Cause), choice.plan
+        ends = [plan.total_cost]
+        with suppress(WorkSpentError):
+            for n in range(1, len(causes)):
+                some = simulation.with_causes(frozenset(causes[:n]))
+                ends.append(cents(float(some.cost([plan], work=self.parts["risk"])[1, 0].mean())))
+            ends.append(cents(float(choice.total[choice.index].mean())))
+            return tuple(zip(causes, (b - a for a, b in pairwise(ends)), strict=True))
+        return ()
+
+    @property
+    def expected_cost(self) -> float:
+        """Expected net present cost of the plan that is advised."""
+        choice = self.choice
+        return float("inf") if choice is None else float(choice.expected[choice.index])
+
+    @property
+    def advised(self) -> Scenario | None:
+        """The plan that is advised."""
+        key = self.recommendation.scenario
+        return None if key is None else self.scenarios[key]
+
+    @cached_property
     def is_small(self) -> bool:
         """Whether nobody would own for it: below `SMALL_USD`, or less than a node-month."""
-        plan = choose(self.allowed_scenarios)
+        plan = self.advised
         if plan is None:
             return False
         nodes = [self.inputs.by_key[key].capacity for key in self.priced_keys(plan)]
@@ -226,7 +273,7 @@ class ComparisonResults:
     @cached_property
     def sizing_notes(self) -> tuple[str, ...]:
         """What sizing says of the accelerators of the plan; of the reference without a plan."""
-        plan = choose(self.allowed_scenarios)
+        plan = self.advised
         keys = {*plan.used_hours, *plan.units_started} if plan else ()
         notes = self.demand.warnings_on({self.inputs.by_key[key].accelerator for key in keys})
         return tuple(map(as_sentence, notes))
@@ -306,9 +353,10 @@ class ComparisonResults:
 
     @cached_property
     def hours_range(self) -> tuple[float, float]:
-        """Factors on the hours at p10 and p90: of the accelerator that the advised plan uses."""
-        advised = self.recommendation.scenario
-        plan = self.scenarios[advised] if advised else None
+        """Factors on the hours at p10 and p90, on the accelerator of the cheapest plan."""
+        consent = self.inputs.interruptible
+        solved = {k: s for k, s in self.solved_scenarios.items() if is_allowed(k, consent)}
+        plan = next(iter(rank_feasible(solved)), None)
         return range_of_plan(plan, self.inputs, self.demand)
 
     @cached_property
@@ -320,21 +368,19 @@ class ComparisonResults:
 
     @cached_property
     def simulation(self) -> Simulation | None:
-        """The samples over which plans are costed, as many as the work left allows for; None
-        where that is too few."""
-        plans = tuple(self.allowed_scenarios.values())
-        part = self.parts["risk"] = self.work.share(ANALYSIS_SHARE)
-        return fit_simulation(self.inputs, self.risk_parameters, plans, part)
+        """The outcomes in which plans are costed, as many as the work left allows for; None where
+        that is too few."""
+        _ = self.choice
+        drawn: Simulation | None = vars(self).get("simulation")
+        return drawn
 
     @cached_property
     def risk(self) -> RiskResult | None:
         """The scenarios over simulated outcomes; None where the work left does not allow for it."""
-        if self.simulation is None:
+        choice = self.choice
+        if choice is None or self.simulation is None:
             return None
-        with suppress(WorkSpentError):
-            part = self.parts["risk"]
-            return assess_risk(self.allowed_scenarios, self.simulation, self.report, part)
-        return None
+        return judge_risk(self.allowed_scenarios, choice, self.risk_parameters)
 
     @cached_property
     def turning_points(self) -> list[TurningPoint]:
@@ -370,11 +416,8 @@ class ComparisonResults:
 
     @cached_property
     def marginal_values(self) -> tuple[MarginalValue, ...]:
-        """What limits cost the advised plan under the widest way that comes to it; where the
-        resale is counted, that of all sources; none unless asked for."""
+        """What limits cost the plan of all sources; none unless asked for."""
         best = self.scenarios[ScenarioKey.HYBRID]
-        if self.preparation.rules.needs_payback:
-            best = choose_widest(self.allowed_scenarios) or best
         if not (self.request.explain and best.feasible):
             return ()
         solved = self.solved_scenarios[ScenarioKey.HYBRID]
@@ -386,6 +429,33 @@ class ComparisonResults:
             lambda part: value_limits(best, inputs, part, holds_servers=holds_servers),
             (),
         )
+
+
+def judge(
+    inputs: ModelInputs,
+    plans: Sequence[Scenario],
+    terms: Terms,
+    parameters: RiskParameters,
+    work: WorkMeter,
+    report: Report = nobody_waits,
+) -> tuple[Choice, Simulation | None]:
+    """The plans, and those without their parts, in the same outcomes, and which of them is advised.
+    Where the work does not allow for outcomes, as if all went as stated, and no simulation."""
+    part = work.share(SEARCH_SHARE)
+
+    def solve_without(excluded: frozenset[str]) -> Scenario | None:
+        with suppress(WorkSpentError):
+            return solve_scenario(inputs, ScenarioKey.HYBRID, part, excluded=excluded)
+        return None
+
+    candidates = find_candidates(plans, inputs.by_key, solve_without)
+    judged = [one.plan for one in candidates]
+    drawn = fit_simulation(inputs, parameters, judged, work)
+    simulation = drawn or planned_simulation(inputs, parameters, judged)
+    present, total, paid = simulation.cost(judged, report, work if drawn else None)
+    budget = inputs.total_budget
+    within_budget = np.ones(len(judged)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
+    return choose(Choice(tuple(candidates), present, total, within_budget, terms)), drawn
 
 
 def range_of_plan(

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -49,14 +50,13 @@ from planner.costing.advice.verdict import (
 )
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.analysis.simulation import cost_of_late_servers
+from planner.costing.choice import round_to_error, standard_error
 from planner.costing.cost_model.ownership import DeliveryRisk
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.results.scenario_result import (
     Scenario,
-    capital,
     cents,
     resale_value,
-    total_without_resale,
 )
 from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
@@ -129,6 +129,7 @@ class _Facts:
             sentence="",
             decision=parts,
             total=plan.total_cost,
+            **self._expected(),
             within_horizon=plan.total_cost - plan.owed_after,
             owed_after=plan.owed_after,
             present_value=plan.net_present_cost,
@@ -147,6 +148,18 @@ class _Facts:
             else describe_unknown_prices(plan, results.inputs),
             is_small=results.is_small,
         )
+
+    def _expected(self) -> dict[str, Any]:
+        choice = self.results.choice
+        if choice is None or self.results.simulation is None:
+            return {}
+        at = choice.index
+        return {
+            "expected": cents(float(choice.total[at].mean())),
+            "standard_error": cents(standard_error(choice.total[at])),
+            "expected_present_value": cents(float(choice.expected[at])),
+            "risk_allowance": {c.value: amount for c, amount in self.results.risk_allowance},
+        }
 
     def _range(self) -> CostInterval | None:
         risk = self.results.risk
@@ -174,13 +187,19 @@ class _Facts:
         key = self.results.recommendation.next_best
         if key is None:
             return None
-        other = self.results.scenarios[key]
+        choice, other = self.results.choice, self.results.scenarios[key]
+        at = None if choice is None else choice.find(other)
+        if choice is None or at is None:
+            return None
+        own = cents(float(choice.total[choice.index].mean()))
+        expected = cents(float(choice.total[at].mean()))
         return NextBest(
             scenario=key,
             words=name_rival(other, self.plan, self.results.inputs),
             total=other.total_cost,
-            difference=other.total_cost - self.plan.total_cost,
-            difference_in_present_value=other.net_present_cost - self.plan.net_present_cost,
+            expected=expected,
+            difference=expected - own,
+            difference_in_present_value=self.results.recommendation.saving,
         )
 
     def _late_delivery(self) -> LateDelivery | None:
@@ -315,7 +334,7 @@ class VerdictWords:
 
     def sentence(self) -> str:
         """What to do, then what it costs."""
-        cost = f"It costs {', '.join(self._money_parts())}{self._comparison()}."
+        cost = f"Expect {', '.join(self._money_parts())}{self._comparison()}."
         payback = describe_payback(self.facts, self.results.calendar)
         owed = describe_owed(self.plan, self.results.inputs, self.results.request)
         afterwards = ", and ".join(filter(None, (payback, owed)))
@@ -324,12 +343,18 @@ class VerdictWords:
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
         after = " after tax" if self.results.calendar.tax_rate else ""
-        yield f"{self._money(self.plan.total_cost)}{after} {self._span()}{self._range()}"
+        expected, error = self._expected()
+        shown = self._rounded(float(expected), error)
+        yield f"{shown}{after} {self._span()}{self._range()}"
         yield from describe_beside(
             self.plan, self.results.calendar.tax_rate, self.results.request.currency
         )
         if facts.resale:
             yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
+
+    def _expected(self) -> tuple[Decimal, float]:
+        expected, error = self.facts.expected, self.facts.standard_error
+        return self.plan.total_cost if expected is None else expected, float(error or 0)
 
     def _span(self) -> str:
         horizon = months = self.results.calendar.months
@@ -345,31 +370,26 @@ class VerdictWords:
         interval = self.facts.range
         if interval is None:
             return ""
-        total, low, high = self.plan.total_cost, interval.p10, interval.p90
+        total, low, high = self._expected()[0], interval.p10, interval.p90
         ends = f"{self._money(low).rpartition(' ')[0]} to {self._money(high)}"
         if not interval.holds:
             return f" (the range of {ends} comes from published runs and does not hold here)"
-        if low == high == total:
-            return ", the same in 8 of 10 cases"
         if max(abs(low - total), abs(high - total)) <= total * NARROW:
             return ", within 1% of that in 8 of 10 cases"
-        stated = "" if low <= total <= high else " at the hours and prices given"
-        return f"{stated} ({ends} in 8 of 10 cases)"
+        return f" ({ends} in 8 of 10 cases)"
 
     def _comparison(self) -> str:
         other = self.facts.against
         if other is None:
             return ""
-        if not other.difference and other.difference_in_present_value > 0:
-            later = self._money(other.difference_in_present_value)
-            return f"; that is as much as {other.words}, but {later} less in present value"
+        _, error = self._expected()
+        apart = self._rounded(abs(float(other.difference)), error)
         if other.difference >= 0:
-            less = self._above(other.total, self.plan.total_cost)
-            return f"; that is {less} less than {other.words}"
+            return f"; that is {apart} less than {other.words}"
+        present = self._rounded(float(other.difference_in_present_value), error)
         return (
-            f"; that is {self._above(self.plan.total_cost, other.total)} more than {other.words}, "
-            f"but {self._money(other.difference_in_present_value)} less in present value, because "
-            "more of it is due later"
+            f"; that is {apart} more than {other.words}, but {present} less in present value, "
+            "because more of it is due later"
         )
 
     # Reasons ----------------------------------------------------------------------------------
@@ -451,10 +471,11 @@ class VerdictWords:
         return f"The plan costs {less}{share} less than renting on demand alone."
 
     def _why_not_buy(self) -> str:
-        refusal = self.results.why_not_allowed(ScenarioKey.HYBRID)
         bought = self.results.scenarios[ScenarioKey.HYBRID]
-        if refusal and bought.buys and self.plan.total_cost > bought.total_cost:
-            return self._why_not_by_its_margin(bought)
+        if bought.feasible and bought.lines != self.plan.lines and bought.buys:
+            refusal = self.results.why_not_allowed(ScenarioKey.HYBRID)
+            if refusal:
+                return refusal
         own = self.results.scenarios[ScenarioKey.ON_PREM]
         owned = (key for key in own.units_started if self.results.inputs.by_key[key].is_owned)
         if not own.feasible or own.lines == self.plan.lines or not any(owned):
@@ -465,24 +486,12 @@ class VerdictWords:
             other = "Buying more servers" if owns else "Owning servers instead"
             more = self._above(own.total_cost, self.plan.total_cost)
             return f"{other} would cost {more} more."
-        refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
-        return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
+        return self.results.why_not_allowed(ScenarioKey.ON_PREM)
 
-    def _why_not_by_its_margin(self, bought: Scenario) -> str:
-        unsold = total_without_resale(bought)
-        rent = total_without_resale(self.plan)
-        sold = unsold - rent + self.plan.total_cost - bought.total_cost
-        before = f"save {self._above(rent, unsold)}"
-        if unsold > rent:
-            before = f"cost {self._above(unsold, rent)} more"
-        margin = Decimal(str(self.results.payback_margin))
-        least = f"{self._money(capital(bought) * margin)} ({margin:.0%} of the purchase price)"
-        due = f"would have to save at least {least}" if margin else "must not cost more"
-        return (
-            f"Buying does not save enough: before any resale it would {before} but {due}. "
-            f"With {self._money(sold)} from reselling the servers it would cost "
-            f"{self._above(self.plan.total_cost, bought.total_cost)} less."
-        )
+    def _rounded(self, amount: float, error: float) -> str:
+        if error <= 1.0:
+            return self._money(amount)
+        return f"{round_to_error(amount, error):,.0f} {self.results.request.currency}"
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)

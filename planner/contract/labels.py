@@ -9,6 +9,15 @@ from typing import Any, Literal
 from pricing.market.accelerators import get
 from pricing.market.offers import PurchaseOption
 
+CAUSE_TITLES: Mapping[str, str] = {
+    "hours": "hours",
+    "delivery": "delivery",
+    "prices": "prices",
+    "capacity": "interruptions and capacity",
+    "quotes": "quotes",
+    "resale": "resale",
+}
+"""Causes of the risk allowance in words."""
 SCENARIO_TITLES = {
     "on_demand": "On demand",
     "spot": "Spot",

@@ -96,10 +96,15 @@ def solve_scenarios(
 
 
 def solve_scenario(
-    inputs: ModelInputs, key: ScenarioKey, work: WorkMeter, ceiling: float = np.inf
+    inputs: ModelInputs,
+    key: ScenarioKey,
+    work: WorkMeter,
+    ceiling: float = np.inf,
+    excluded: frozenset[str] = frozenset(),
 ) -> Scenario:
-    """One scenario by itself; infeasible where no plan of it costs less than `ceiling`."""
-    return _ScenarioSolver(inputs.for_scenario(key), ceiling).scenario(key, work)
+    """One scenario by itself, without the sources of some keys; infeasible where no plan of it
+    costs less than `ceiling`."""
+    return _ScenarioSolver(inputs.for_scenario(key), ceiling, excluded).scenario(key, work)
 
 
 def _cost_alike(inputs: ModelInputs, one: ScenarioKey, other: ScenarioKey) -> bool:
@@ -120,8 +125,13 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
 
 
 class _ScenarioSolver:
-    def __init__(self, inputs: ModelInputs, ceiling: float = np.inf) -> None:
-        self.inputs, self.ceiling = inputs, ceiling
+    def __init__(
+        self,
+        inputs: ModelInputs,
+        ceiling: float = np.inf,
+        excluded: frozenset[str] = frozenset(),
+    ) -> None:
+        self.inputs, self.ceiling, self.excluded = inputs, ceiling, excluded
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
         self.plan_of: dict[ScenarioKey, Plan] = {}
 
@@ -153,7 +163,7 @@ class _ScenarioSolver:
         return scenario
 
     def _find_plan(self, key: ScenarioKey, work: WorkMeter, known: Plan | None) -> Plan:
-        keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
+        keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible)) - self.excluded
         problem, months = self.inputs.problem, self.inputs.calendar.months
         if key is ScenarioKey.ON_PREM:
             servers = [s for s in self.inputs.sources if s.is_owned]
@@ -165,7 +175,7 @@ class _ScenarioSolver:
             problem = replace(problem, rental_options=rental_options)
             return self._solve(keys, problem, work, "on_prem")
         if key is ScenarioKey.SPOT:
-            spot_only = self._solve(self.inputs.keys(SPOT), problem, work)
+            spot_only = self._solve(self.inputs.keys(SPOT) - self.excluded, problem, work)
             if spot_only.feasible:
                 return spot_only
         return self._solve(keys, problem, work, known=known)

@@ -26,6 +26,7 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import (
+    CAUSE_TITLES,
     SCENARIO_TITLES,
     accelerator_name,
     budget_title,
@@ -379,6 +380,11 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
     verdict, interval = answer.verdict, answer.verdict.range
     within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
     facts: list[Fact] = [
+        ("Expected cost", verdict.expected, "money"),
+        *(
+            (f"Risk allowance: {CAUSE_TITLES[cause]}", amount, "money")
+            for cause, amount in verdict.risk_allowance.items()
+        ),
         (f"{within}, from", interval.p10 if interval else None, "money"),
         (f"{within}, to", interval.p90 if interval else None, "money"),
         ("Of this range", (interval.note or None) if interval else None, ""),

@@ -14,9 +14,9 @@ from planner.comparison.early_finish import MOST_MONTHS, finish_early, lay_withi
 from planner.comparison.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import SCENARIO_TITLES
-from planner.costing.advice.verdict import best_without_buying, choose, pays_back
+from planner.costing.advice.verdict import best_without_buying
+from planner.costing.choice import Terms
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.results.scenario_result import total_without_resale
 from planner.costing.scenarios import is_allowed
 from planner.portfolio.books import Books, JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
@@ -178,13 +178,12 @@ class PortfolioPlans:
         joint = self.search.joint(members)
         rents = [self.alone[member.name].renting for member in members]
         books, bound = self.search.cheapest(joint, work)
-        may_buy = books is None or self.search.pays_back(books, rents)
+        may_buy = books is None or self.search.clears_hurdle(books, rents)
         if apart is None and together is not None and self._keeps_limits(joint, together, books):
             apart = together
-        candidates = [apart, books if may_buy else None]
         if not may_buy:
-            paying, bound = self.search.plans_that_pay_back(members, rents, work)
-            candidates += paying
+            books, bound = self.search.cheapest(self.search.joint(members, may_buy=False), work)
+        candidates = [apart, books]
         known = [one for one in candidates if one is not None]
         if not known:
             return None
@@ -305,36 +304,15 @@ class PlanSearch:
         """Whether the lines of a plan keep to every budget of all together."""
         return not JointBudgets(joint).excess(books)
 
-    def plans_that_pay_back(
-        self,
-        members: Sequence[PreparedProject],
-        known: Sequence[Decimal | None],
-        work: WorkMeter,
-    ) -> tuple[list[Books], float]:
-        """The cheapest plans that buy nothing, and whose payments without resale come to no more
-        than renting apart, which is `known`; with what no plan of either kind costs less than."""
-        rents = float(sum(rent or Decimal(0) for rent in known))
-        rented, rented_bound = self.cheapest(self.joint(members, may_buy=False), work)
-        inputs = self.joint(members).inputs
-        margin = self._payback_margin
-        limited = JointInputs(tuple(members), inputs, most_paid=rents, margin=margin)
-        bought, bought_bound = self.cheapest(limited, work)
-        plans = [one for one in (rented, bought) if one is not None and self.pays_back(one, known)]
-        return plans, min(rented_bound, bought_bound)
-
-    def pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
-        """Whether what is bought costs less than renting apart, by the margin asked for and even
-        if nothing is resold, where the rules ask for it and all of that is known."""
-        rules = self.preparation.projects[0].alone.rules
+    def clears_hurdle(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
+        """Whether what is bought saves the hurdle against renting apart, net present, where all of
+        that is known."""
         known = [rent for rent in rents if rent is not None]
-        if not rules.needs_payback or not books.buys or len(known) < len(rents):
+        if not books.buys or len(known) < len(rents):
             return True
-        rent = sum(known, Decimal(0))
-        return pays_back(books.total_without_resale, books.capital, rent, self._payback_margin)
-
-    @property
-    def _payback_margin(self) -> float:
-        return self.preparation.projects[0].alone.assumptions["payback_margin"]
+        terms = Terms.of(self.preparation.projects[0].alone.assumptions)
+        saved = float(sum(known, Decimal(0)) - books.net_present_cost)
+        return saved >= max(terms.hurdle_share * float(books.capital), terms.effort_cost)
 
 
 @dataclass(frozen=True)
@@ -414,8 +392,8 @@ def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone
     renting = best_without_buying(
         {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
     )
-    rent = None if renting is None else total_without_resale(renting)
-    chosen = choose(scenarios)
+    rent = None if renting is None else renting.net_present_cost
+    chosen = results.advised
     if chosen is None:
         why_not = results.scenarios[ScenarioKey.HYBRID].why_not
         return StandAlone(member, None, "", rent, np.inf, why_not)
@@ -439,7 +417,6 @@ def _find_moved(
     it costs less than. Where the cheapest buys what does not pay back, the cheapest that buys
     nothing or only what does, as for several projects."""
     books, bound = search.cheapest(search.joint([member]), work)
-    if books is None or search.pays_back(books, [rent]):
+    if books is None or search.clears_hurdle(books, [rent]):
         return books, bound
-    paying, bound = search.plans_that_pay_back([member], [rent], work)
-    return min(paying, key=lambda one: one.net_present_cost, default=None), bound
+    return search.cheapest(search.joint([member], may_buy=False), work)

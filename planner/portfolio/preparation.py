@@ -307,18 +307,12 @@ class JointInputs:
     inputs: tuple[ModelInputs, ...]
     may_buy: bool = True
     """Whether servers may be bought; those in place serve either way."""
-    most_paid: float | None = None
-    """Most that all payments may come to, resale left aside; None sets no limit of its own."""
-    margin: float = 0.0
-    """Share of the price of what is bought that counts towards `most_paid` besides."""
 
     @cached_property
     def problem(self) -> JointProblem:
         """The joint problem; what is due whatever the plan counts towards its budgets."""
         projects = [
-            _limit_payments(
-                _project_problem(member, one, self.may_buy), self.most_paid, self.margin
-            )
+            _project_problem(member, one, self.may_buy)
             for member, one in zip(self.members, self.inputs, strict=True)
         ]
         cash, months = fixed_cash(self.inputs), self.inputs[0].calendar.months
@@ -335,17 +329,6 @@ class JointInputs:
     def base_cost(self) -> float:
         """Net present cost of what is due whatever the plan."""
         return fixed_cost(self.inputs)
-
-
-def _limit_payments(project: ProjectProblem, most: float | None, margin: float) -> ProjectProblem:
-    total = project.problem.total_budget
-    if most is None or (total is not None and total < most):
-        return project
-    units = tuple(
-        replace(unit, payments=unit.all_payments + margin * unit.capex) if margin else unit
-        for unit in project.problem.units
-    )
-    return replace(project, problem=replace(project.problem, total_budget=most, units=units))
 
 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:

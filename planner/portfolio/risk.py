@@ -156,7 +156,7 @@ class PortfolioSimulation:
                 order = own[0].by_slip
                 simulation = self._alone(leaf, place, own[0])
                 simulation = replace(simulation, outcomes=own[0].outcomes.select(order))
-                total[:, order] += simulation.cost(leaf.own[0])[:, 0]
+                total[:, order] += simulation.cost(leaf.own[0])[:2, 0]
             place += len(leaf.members)
         return total
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, PriceAge, PriceCoverage
@@ -25,6 +26,15 @@ from tests.golden.shown import (
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
 ACCELERATORS = {"nvidia-h100-80gb-sxm": "H100 SXM5 80 GB"}
 MONTHS = tuple(calendar.month_name[1:])
+
+CAUSES = {
+    "hours": "hours",
+    "delivery": "delivery",
+    "prices": "prices",
+    "capacity": "interruptions and capacity",
+    "quotes": "quotes",
+    "resale": "resale",
+}
 
 
 def day(value: dt.date) -> str:
@@ -48,12 +58,22 @@ def _owed(told: Verdict, currency: str) -> str:
     return f"{owed} of what is counted; contracts go on" if goes_on else owed
 
 
+def _costs(told: Verdict, currency: str) -> list[list[str]]:
+    added = {CAUSES[c]: n for c, n in told.risk_allowance.items() if abs(n) >= Decimal("0.5")}
+    causes = ", ".join(f"{cause} {amount:+,.0f}" for cause, amount in added.items())
+    rows, note = [], ""
+    if told.expected is not None:
+        rows.append(["Expected cost", money(told.expected, currency)])
+        note = f" risk allowance {money(told.expected - told.total, currency)}: {causes}"
+    return [*rows, ["As stated", money(told.total, currency) + (note if added else "")]]
+
+
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
     """Title and figure of each field of the verdict's block, in its order."""
     told, currency = answer.verdict, answer.currency
     if told is None or told.total is None:
         return []
-    rows = [["Total", money(told.total, currency)]]
+    rows = _costs(told, currency)
     if told.range:
         low, high = money(told.range.p10, currency), money(told.range.p90, currency)
         note = f" {told.range.note}" if told.range.note else ""
@@ -153,7 +173,8 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     """What to do, part by part, with what each costs in all."""
     parts = answer.verdict.decision if answer.verdict else ()
     hours = [exact(one.share_of_hours) * 100 for one in parts]
-    shares = add_up([*hours, 100 - sum(hours)])
+    whole = add_up([*hours, 100 - sum(hours)])
+    shares = ["less than 1" if 0 < hour < 1 else n for hour, n in zip(hours, whole, strict=False)]
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
         f"{money(amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
@@ -317,7 +338,10 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
     """Title of each figure of the advice on the summary sheet → its value."""
     interval = told.range
     payback = dt.date.fromisoformat(f"{told.payback}-01") if told.payback else None
+    allowance = {f"Risk allowance: {CAUSES[c]}": n for c, n in told.risk_allowance.items()}
     every: dict[str, Any] = {
+        "Expected cost": told.expected,
+        **allowance,
         "8 of 10 cases, from": interval and interval.p10,
         "8 of 10 cases, to": interval and interval.p90,
         "Of this range": (interval and interval.note) or None,

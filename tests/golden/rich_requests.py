@@ -138,8 +138,6 @@ _SERVERS: dict[str, Any] = {
     "useful_life_months": 60,
     "residual_rate": 0.2,
     "resale_cost_rate": 0.05,
-    "count_on_resale": True,
-    "payback_margin": 0.1,
     "lead_time_months": 3,
     "workstation_lead_time_months": 1,
     "late_delivery_probability": 0.2,

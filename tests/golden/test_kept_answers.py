@@ -35,7 +35,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "minimum spend": {"existing": {"minimum_spend": [DEAL]}, "cheaper_if": True},
     "owned": {"on_prem": OWNED, "finance": {"tax_rate": 0.25}, "risk": RISK},
     "late": {"on_prem": SERVERS | {"late_delivery_probability": 0.4, "late_delivery_months": 3}},
-    "resale": {"on_prem": SERVERS | {"count_on_resale": True, "residual_rate": 0.4}},
+    "resale": {"on_prem": SERVERS | {"residual_rate": 0.4}},
     "cash at the end of years": {
         "finance": {"cash_timing": "year_end", "payment_terms_days": 60, "tax_rate": 0.21},
         "on_prem": SERVERS,

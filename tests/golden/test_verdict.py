@@ -96,7 +96,7 @@ def test_the_requests_fill_every_part_of_the_advice() -> None:
     """A part that no request fills is a part that no test above holds."""
     told = [answered(name).verdict for name in REQUESTS]
     for part in ("range", "capital_to_approve", "obligation_to_sign", "resale", "payback",
-                 "against", "budget", "reasons", "switch_points", "confidence",
+                 "against", "budget", "reasons", "expected", "risk_allowance", "confidence",
                  "late_delivery"):  # fmt: skip
         assert any(getattr(one, part) for one in told), part
     assert any(answered(name).cheaper_if for name in REQUESTS)
@@ -117,6 +117,8 @@ def made_up(owed: int, budget: str) -> ComparisonAnswer:
             "range": CostInterval(p10=Decimal("934567.10"), p90=Decimal("2034567.20")),
             "capital_to_approve": Decimal("334567.30"),
             "obligation_to_sign": Decimal("434567.40"),
+            "expected": Decimal("1250000.00"),
+            "risk_allowance": {"hours": Decimal("20000.00"), "resale": Decimal("-4567.80")},
             "resale": Decimal("99001.20"),
             "payback": "2028-03",
             "confidence": 0.614,
@@ -144,7 +146,11 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     exceeded = " In more than 1 of 10 cases it is not enough."
     left = [f"{abs(int(budget) + extra):,} USD {state}" for extra in (0, 1000, 2000)]
     assert shown == [
-        ["Total", "1,234,568 USD"],
+        ["Expected cost", "1,250,000 USD"],
+        [
+            "As stated",
+            "1,234,568 USD risk allowance 15,432 USD: hours +20,000, resale -4,568",
+        ],
         ["In 8 of 10 cases", "934,567 USD – 2,034,567 USD"],
         ["Capital to approve now", "334,567 USD"],
         ["Contracts to sign now", "434,567 USD"],

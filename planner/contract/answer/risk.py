@@ -46,7 +46,10 @@ class CostRange(AnswerModel):
     p10: Money = Field(description="10th percentile of the net present cost.")
     p50: Money = Field(description="Its median.")
     p90: Money = Field(description="Its 90th percentile.")
-    mean: Money = Field(description="Its mean.")
+    mean: Money = Field(description="Its mean, by which plans are chosen.")
+    expected: Money | None = Field(
+        default=None, description="Expected cost: mean of the undiscounted total."
+    )
     cvar_90: Money = Field(
         description="Its average over the worst 10% (conditional value at risk)."
     )

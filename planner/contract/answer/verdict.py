@@ -87,14 +87,17 @@ class DecisionPart(AnswerModel):
 
 
 class NextBest(AnswerModel):
-    """The cheapest plan that is another one."""
+    """The plan of least expected cost that is another one."""
 
     scenario: ScenarioKey = Field(description="Which scenario.")
     words: str = Field(description="What it is called in a sentence.")
-    total: Money = Field(description="Its total, undiscounted.")
-    difference: Money = Field(description="Its total less that of the advised plan.")
+    total: Money = Field(description="Its total as stated, undiscounted.")
+    expected: Money | None = Field(default=None, description="Its expected cost, undiscounted.")
+    difference: Money = Field(
+        description="Its expected cost less that of the advised plan, in the same outcomes."
+    )
     difference_in_present_value: Money = Field(
-        description="Its net present cost less that of the advised plan."
+        description="The same of the expected net present costs."
     )
 
 
@@ -130,6 +133,10 @@ class BudgetUse(AnswerModel):
     month: str | None = Field(
         default=None,
         description="Of a monthly budget the dearest month, after the horizon too; YYYY-MM.",
+    )
+    chance: Share | None = Field(
+        default=None,
+        description="Share of the outcomes in which a total budget is kept; null for other kinds.",
     )
     sentence: str = Field(
         default="", description="What is counted, in words; empty in older answers."
@@ -203,7 +210,25 @@ class Verdict(AnswerModel):
     decision: tuple[DecisionPart, ...] = Field(
         default=(), description="What to do, dearest first; empty where no plan is feasible."
     )
-    total: Money | None = Field(default=None, description="Total of the advised plan.")
+    total: Money | None = Field(
+        default=None, description="Total of the advised plan as stated: the sum of its lines."
+    )
+    expected: Money | None = Field(
+        default=None,
+        description="Expected cost: mean of its total over the outcomes; null where none could be "
+        "simulated.",
+    )
+    standard_error: Money | None = Field(
+        default=None, description="Of that mean; what is shown is rounded to it."
+    )
+    risk_allowance: dict[str, Money] = Field(
+        default_factory=dict,
+        description="Expected cost less total, by cause in the order in which each is counted on "
+        "top of those before: hours, delivery, prices, capacity, quotes, resale.",
+    )
+    expected_present_value: Money | None = Field(
+        default=None, description="Mean of its net present cost, by which it is chosen."
+    )
     within_horizon: Money | None = Field(
         default=None, description="What of it falls due within the horizon."
     )

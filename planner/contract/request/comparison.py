@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from planner.contract.request.constraints import Constraints, CustomOffer, PriceAdjustment
-from planner.contract.request.finance import Data, Finance, OtherCosts, Rates, Risk
+from planner.contract.request.finance import Choice, Data, Finance, OtherCosts, Rates, Risk
 from planner.contract.request.on_prem import Existing, OnPrem
 from planner.contract.request.workload import DEFAULT_MONTHS, Workload, months_to_last_deadline
 from planner.contract.validation import (
@@ -71,6 +71,8 @@ class ComparisonRequest(RequestModel):
     other_costs: OtherCosts = ()
     """Costs beside machines: one-off, monthly or by the accelerator-hour, of all or of some
     scenarios."""
+    choice: Choice = Choice()
+    """What is asked of a plan."""
     risk: Risk | None = None
     """How outcomes are simulated; absent: by default."""
     break_even: Literal["first", "all"] = "first"
@@ -86,7 +88,7 @@ class ComparisonRequest(RequestModel):
     @model_validator(mode="before")
     @classmethod
     def _absent_sections(cls, data: Any) -> Any:
-        sections = ("constraints", "on_prem", "existing", "finance", "data")
+        sections = ("constraints", "on_prem", "existing", "finance", "data", "choice")
         if isinstance(data, Mapping):
             return {k: v for k, v in data.items() if v is not None or k not in sections}
         return data

@@ -281,6 +281,22 @@ class Data(RequestModel):
                 )
 
 
+class Choice(RequestModel):
+    """What is asked of a plan before it is advised; absent fields take a default."""
+
+    certainty: Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT] | None = None
+    """Share of outcomes in which a total budget is kept."""
+    hurdle_share: Rate | None = None
+    """Share of what it binds to that a purchase or contract saves in expectation, against the best
+    plan without it."""
+    hurdle_chance: Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT] | None = None
+    """Share of outcomes in which it is cheaper than that plan."""
+    effort_cost: Money | None = None
+    """What anything bought, signed or added to a plan saves at least."""
+    simplicity_share: Rate | None = None
+    """Share of its expected cost that each further provider, region or machine of a plan saves."""
+
+
 class Risk(RequestModel):
     """How outcomes that differ from the plan are simulated."""
 

@@ -186,12 +186,6 @@ class OnPrem(RequestModel):
     """Fraction of its value that a server keeps each year."""
     resale_cost_rate: Rate | None = None
     """What a sale costs as a fraction of what it fetches."""
-    count_on_resale: bool | None = None
-    """Whether servers may be advised that pay back only with their resale; absent: if a
-    `residual_rate` is given."""
-    payback_margin: Rate | None = None
-    """Share of the price of what is bought, network, spares and installation included, that it must
-    save against renting before its resale, 0 to 1; absent: as the rules say."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service."""
     workstation_lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None

@@ -56,9 +56,6 @@ class PlanRules:
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
-    needs_payback: bool = False
-    """Whether servers are bought only where they pay back without their resale, fewer of them where
-    not all of the cheapest plan's do."""
     smallest_cents: int = 1
     """Hundredths of the currency in the smallest amount that is paid: 100 in one without cents."""
     all_break_even: bool = False
@@ -95,7 +92,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     limits, workload, own = request.constraints, request.workload, request.on_prem
     software = workload.software or _implied_software(request)
     margin = limits.undated_price_margin
-    counted = own.count_on_resale
     # Accelerators that an interconnect asked for joins: those of the peak, up to a node.
     joined = 1 if limits.interconnect is None else max(1, min(workload.given_peak, LARGEST_NODE))
     options = limits.purchase_options or ()
@@ -111,7 +107,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         interruptible=is_spot_wanted if workload.interruptible is None else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
         one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
-        needs_payback=not (own.residual_rate is not None if counted is None else counted),
         smallest_cents=10 ** (2 - decimals_of(request.currency)),
         all_break_even=request.break_even == "all",
         is_sized=workload.is_sized,

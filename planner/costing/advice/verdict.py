@@ -17,13 +17,15 @@ from planner.contract.labels import (
     OWNED,
     TRAITS,
     budget_title,
+    cloud_title,
     join_reasons,
     options_where,
 )
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.rules import SHORTEST_TERM, PlanRules
+from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.decision import OBLIGATIONS, warn_beyond_horizon
 from planner.costing.analysis.turning_points import TurningPoint
+from planner.costing.choice import Choice, Part, Refusal, Terms, rank
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.offer_rules import QuotaRule
@@ -31,12 +33,13 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import MarginalValue, marginal_values
 from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
 from planner.costing.optimizer.work import WorkMeter
-from planner.costing.results.scenario_result import Scenario, capital, total_without_resale
-from planner.costing.scenarios import rank_feasible, scenario_options
+from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.scenarios import scenario_options
 from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import resolve
+from pricing.market.accelerators import get, resolve
 from pricing.market.coverage import PriceState
+from pricing.market.offers import PurchaseOption
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
@@ -76,43 +79,18 @@ class Recommendation:
     because: tuple[str, ...]
 
 
-def choose(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
-    """The feasible scenario of least net present cost; of those that cost the same the one that
-    uses the fewest ways of buying."""
-    return min(_as_cheap(scenarios), key=_width, default=None)
-
-
-def choose_widest(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
-    """The same; of those that cost the same the one that may use the most ways of buying."""
-    return max(_as_cheap(scenarios), key=_width, default=None)
-
-
-def _width(scenario: Scenario) -> int:
-    return list(ScenarioKey).index(scenario.key)
-
-
-def _as_cheap(scenarios: Mapping[ScenarioKey, Scenario]) -> list[Scenario]:
-    ranked = rank_feasible(scenarios)
-    edge = _edge(ranked) if ranked else Decimal(0)
-    return [s for s in ranked if s.net_present_cost <= edge]
-
-
-def _edge(ranked: Sequence[Scenario]) -> Decimal:
-    return ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
-
-
 def recommend(
     scenarios: Mapping[ScenarioKey, Scenario],
+    choice: Choice | None,
     inputs: ModelInputs,
     currency: str,
-    barred: Sequence[Scenario] = (),
     *,
     is_laid_anew: bool = False,
 ) -> Recommendation:
-    """The scenario that `choose` finds, and the sentences for it; `barred` are the scenarios that
-    may not be advised. `is_laid_anew`: the work could be laid over other months."""
-    ranked, best = rank_feasible(scenarios), choose(scenarios)
-    if best is None:
+    """The scenario of the plan that is chosen, and the sentences for it. `is_laid_anew`: the work
+    could be laid over other months."""
+    ranked = [] if choice is None else rank(choice, scenarios.values())
+    if choice is None or not ranked:
         sentences: tuple[str, ...] = ("No plan keeps to these limits.",)
         widest = scenarios[ScenarioKey.HYBRID]
         if widest.relaxations:
@@ -120,23 +98,63 @@ def recommend(
         if others := widest.why_not[len(widest.relaxations) :]:
             sentences += (f"What stands in the way: {join_reasons(others)}.",)
         return Recommendation(None, Decimal("0.00"), None, sentences)
-    edge = _edge(ranked)
-    other = next((s for s in ranked if s.net_present_cost > edge), None)
-    saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = f"Present value {format_money(best.net_present_cost, currency)}"
+    best = next(s for s in scenarios.values() if s.lines == choice.plan.lines)
+    at = float(choice.expected[choice.index])
+    edge = at + abs(at) * float(NEGLIGIBLE)
+    rivals = (s for s in ranked if float(choice.expected[choice.find(s) or 0]) > edge)
+    other, saving = next((s for s in rivals if is_other_plan(s, best)), None), Decimal("0.00")
+    because = f"Expected present value {format_money(cents(at), currency)}"
     if other is not None:
+        saving = cents(float(choice.expected[choice.find(other) or 0]) - at)
         rival = name_rival(other, best, inputs)
         because += f", {format_money(saving, currency)} less than {rival}, the next best"
-    is_undercut = any(s.feasible and s.net_present_cost < best.net_present_cost for s in barred)
     proof = describe_proof(
         best,
         currency,
         is_all_known=not describe_unknown_prices(best, inputs),
-        is_undercut=is_undercut,
+        is_undercut=bool(choice.refusals),
         is_laid_anew=is_laid_anew,
     )
     sentences = (f"{because}.", *warn_beyond_horizon(best, inputs, currency), proof)
     return Recommendation(best.key, saving, other.key if other else None, sentences)
+
+
+def is_other_plan(one: Scenario, other: Scenario) -> bool:
+    """Whether two plans have other sources; the same hours of them in other months are no rival."""
+    return one.units_started.keys() != other.units_started.keys() or (
+        one.used_hours.keys() != other.used_hours.keys()
+    )
+
+
+def describe_refusal(refusal: Refusal, terms: Terms, inputs: ModelInputs, currency: str) -> str:
+    """Why a plan is not advised although it costs less in expectation."""
+    name = name_part(refusal.part, inputs)
+    saves = f"{name} saves {format_money(cents(refusal.saving), currency)} in expectation"
+    if refusal.saving < refusal.required:
+        least = format_money(cents(refusal.required), currency)
+        return f"{saves}; at least {least} is asked for."
+    return (
+        f"{saves}, but in only {refusal.chance:.0%} of outcomes; "
+        f"{terms.hurdle_chance:.0%} is asked for."
+    )
+
+
+def name_part(part: Part, inputs: ModelInputs) -> str:
+    """A part of a plan in words, as the subject of a sentence."""
+    kind, *names = part
+    if kind in ("servers", "leased"):
+        did = "Leasing" if kind == "leased" else "Buying"
+        return f"{did} {inputs.by_key[names[0]].label}"
+    if kind in ("contract", "block"):
+        provider, option, accelerator, months = names
+        term = f" for {pluralize(int(months), 'month')}" if months != "0" else ""
+        what = f"{TRAITS[PurchaseOption(option)].label.lower()} {get(accelerator).name}"
+        return f"Signing {what} at {cloud_title(provider)}{term}"
+    if kind == "provider":
+        return f"A contract with {cloud_title(names[0])} as well"
+    if kind == "region":
+        return f"Renting in {names[1]} as well"
+    return f"Renting {names[0]} as well"
 
 
 def describe_unknown_prices(best: Scenario | None, inputs: ModelInputs) -> tuple[str, ...]:
@@ -189,35 +207,6 @@ def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario |
     """The feasible plan of least net present cost that buys nothing; None if there is none."""
     renting = [s for s in scenarios.values() if s.feasible and not s.buys]
     return min(renting, key=lambda s: s.net_present_cost, default=None)
-
-
-def pays_back(unsold: Decimal, price: Decimal, rent: Decimal, margin: float) -> bool:
-    """Whether a plan whose total is `unsold` before any resale, `price` of it for servers, costs
-    less than renting by at least `margin` of that price.
-
-    >>> pays_back(Decimal(90), Decimal(40), Decimal(100), 0.25)
-    True
-    >>> pays_back(Decimal(91), Decimal(40), Decimal(100), 0.25)
-    False
-    """
-    return unsold + price * Decimal(str(margin)) <= rent
-
-
-def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float, rules: PlanRules) -> str:
-    """Why the servers of a plan do not pay back well enough before anything is resold; empty where
-    they do or need not, where none are bought, and where nothing can be rented instead."""
-    if rent is None or not (rules.needs_payback and rent.feasible and plan.feasible and plan.buys):
-        return ""
-    unsold, price, rented = total_without_resale(plan), capital(plan), total_without_resale(rent)
-    if pays_back(unsold, price, rented, margin):
-        return ""
-    saved = rented - unsold
-    if saved < 0 or not price:
-        return "Without resale, its servers do not pay back within the plan."
-    return (
-        f"Before resale, its servers save only {saved / price:.0%} of their price; "
-        f"{margin:.0%} is required."
-    )
 
 
 def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:

@@ -144,14 +144,17 @@ class HeldUnits:
     """[T] or [n, T] reference hours that they can deliver."""
     started: Floats
     """[n, cohort] units started after the first month."""
+    resale: Floats
+    """[n] what servers fetch at the horizon's end, undiscounted: part of `cost`, negative."""
 
 
 def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
     """The units of a plan: those of its first month, and as many later as samples need."""
-    started, cost = _start_later(plan, some)
+    started, cost, resale = _start_later(plan, some)
     cost += plan.fixed
     for one in plan.residual:
-        cost += _at_end(some, one.key, one.most) * one.value
+        fetched = _at_end(some, one.key, one.most) * one.value
+        cost, resale = cost + fetched, resale + fetched[:, 1]
     width, hours = np.broadcast_to(plan.width, some.demand.shape), plan.hours
     if plan.later:
         width = width + started @ _service(plan, some, of_hours=False)
@@ -168,7 +171,7 @@ def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
             width = width - missing * cohort.source.capacity
             hours = hours - missing * (cohort.source.capacity * cohort.source.hours_per_month)
             cost -= missing @ cohort.running_costs(month)
-    return HeldUnits(cost, width, hours, started)
+    return HeldUnits(cost, width, hours, started, resale)
 
 
 def add_units(
@@ -189,9 +192,9 @@ def add_units(
     return nodes
 
 
-def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats]:
+def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats, Floats]:
     n, months = some.demand.shape
-    started, cost = np.zeros((n, len(plan.later))), np.zeros((n, 2))
+    started, cost, resale = np.zeros((n, len(plan.later))), np.zeros((n, 2)), np.zeros(n)
     planned = plan.width.copy()
     service = _service(plan, some, of_hours=False)
     for i, cohort in enumerate(plan.later):
@@ -213,9 +216,10 @@ def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats]:
         cost += np.multiply.outer(factor, cohort.costs.priced[month])
         if cohort.costs.residual[month].any():
             most = cohort.costs.most_resale[month] * (1.0 if price is None else price[:, month])
-            value = units[:, None] * _at_end(some, cohort.source.key, most)
-            cost += value * cohort.costs.residual[month]
-    return started, cost
+            fetched = units[:, None] * _at_end(some, cohort.source.key, most)
+            fetched = fetched * cohort.costs.residual[month]
+            cost, resale = cost + fetched, resale + fetched[:, 1]
+    return started, cost, resale
 
 
 def _ordered(

@@ -157,28 +157,6 @@ def cost_of_late_servers(plan: Scenario, inputs: ModelInputs, parameters: RiskPa
     return float(when_late[1, 0, 0] - as_planned[1, 0, 0])
 
 
-def assess_risk(
-    scenarios: Mapping[ScenarioKey, Scenario],
-    simulation: Simulation,
-    report: Report = nobody_waits,
-    work: WorkMeter | None = None,
-) -> RiskResult:
-    """Percentiles, probability of being cheapest and regret of every feasible scenario.
-
-    Raises `WorkSpentError` where the samples take more work than there is.
-    """
-    feasible = [s for s in scenarios.values() if s.feasible]
-    present, total = simulation.cost(feasible, report, work)
-    result = summarize_risk([s.key for s in feasible], present, total, simulation.parameters)
-    present_value = {s.key: (float(s.net_present_cost), len(s.lines)) for s in feasible}
-    nominal = {s.key: (float(s.total_cost), len(s.lines)) for s in feasible}
-    return replace(
-        result,
-        percentiles=reach_plans(result.percentiles, present_value),
-        total_percentiles=reach_plans(result.total_percentiles, nominal),
-    )
-
-
 @dataclass(frozen=True)
 class Simulation:
     """Samples of a comparison, and what plans cost in them."""
@@ -217,7 +195,7 @@ class Simulation:
         report: Report = nobody_waits,
         work: WorkMeter | None = None,
     ) -> Floats:
-        """[2, plan, N] net present and nominal cost."""
+        """[3, plan, N] net present and nominal cost, and nominal payments before resale."""
         if work is not None:
             work.charge(measuring_units(len(plans), len(self.inputs.sources)))
         return cost_plans(self.measure(plans), self.market, self.outcomes, report, work)
@@ -242,9 +220,10 @@ def cost_plans(
     report: Report = nobody_waits,
     work: WorkMeter | None = None,
 ) -> Floats:
-    """[2, plan, N] net present and nominal cost of each plan in each sample."""
+    """[3, plan, N] net present and nominal cost of each plan in each sample, and its nominal
+    payments before resale."""
     meter = WorkMeter() if work is None else work
-    cost = np.empty((2, len(plans), len(outcomes.slip)))
+    cost = np.empty((3, len(plans), len(outcomes.slip)))
     for rows, slip in chunks_of_one_slip(outcomes.slip):
         report(rows.start, len(outcomes.slip))
         n, months = rows.stop - rows.start, len(market.hours)
@@ -265,7 +244,8 @@ def _cost(plan: PlanCosts, some: Samples) -> Floats:
     held = hold_units(plan, some)
     served = np.minimum(held.hours, held.width * some.at_peak)
     served *= plan.usable
-    return pay_work(plan, some, served, held.cost)
+    cost = pay_work(plan, some, served, held.cost)
+    return np.column_stack([cost, cost[:, 1] - held.resale])
 
 
 def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Floats:
@@ -379,6 +359,8 @@ class RiskResult:
     total_percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
     """The same of the undiscounted total."""
     mean: Mapping[ScenarioKey, float]
+    total_mean: Mapping[ScenarioKey, float]
+    """The expected cost: mean of the undiscounted total."""
     cvar_90: Mapping[ScenarioKey, float]
     """CVaR 90: mean of the most expensive tenth of the samples."""
     probability_cheapest: Mapping[ScenarioKey, float]
@@ -396,7 +378,7 @@ def summarize_risk(
     """What the net present costs and the undiscounted totals, both [scenario, N], come to."""
     if not keys:
         n, seed, model = parameters.samples, parameters.seed, parameters.price_model
-        return RiskResult({}, {}, {}, {}, {}, {}, n, seed, model)
+        return RiskResult({}, {}, {}, {}, {}, {}, {}, n, seed, model)
     n = cost.shape[1]
     edge = cost.min(axis=0)
     edge = edge + 1e-9 * np.abs(edge)
@@ -406,6 +388,7 @@ def summarize_risk(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
         total_percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, total, strict=True)},
         mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
+        total_mean={k: float(row.mean()) for k, row in zip(keys, total, strict=True)},
         cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},
         probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
         regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},

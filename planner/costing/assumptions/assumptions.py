@@ -64,6 +64,7 @@ _RISK = (
     "checkpoint_save_hours",
     "restart_hours",
 )
+_CHOICE = ("certainty", "hurdle_share", "hurdle_chance", "effort_cost", "simplicity_share")
 _PRICE_PROCESSES = (
     "demand_half_life_months",
     "spot_waiting_hours_training",
@@ -123,7 +124,7 @@ class Assumptions:
         rows = [*_rows(request, units_per_usd), *_rule_rows(request)]
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (OWN_STORAGE, *LATE_DELIVERY, PRICE_SPREAD, PAYBACK_MARGIN):
+        for field in (OWN_STORAGE, *LATE_DELIVERY, PRICE_SPREAD):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
         rows.append(
@@ -161,9 +162,6 @@ class Assumptions:
 
 
 def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
-    own_margin = request.on_prem.payback_margin
-    if own_margin is not None or margin_in_force(request):
-        yield _row(PAYBACK_MARGIN, own_margin, default("payback_margin"), request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
@@ -178,7 +176,8 @@ def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumpti
         standard = default(field.rsplit(".", 1)[-1])
         return _row(field, request_value, standard, request.currency, units_per_usd)
 
-    for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
+    sections = ("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK), ("choice", _CHOICE)
+    for section, fields in sections:
         part = getattr(request, section)
         for field in fields:
             request_value = getattr(part, field, None)
@@ -318,17 +317,6 @@ def all_defaults() -> MappingProxyType[str, Default]:
                 for row in csv.DictReader(lines)
             }
         )
-
-
-PAYBACK_MARGIN = "on_prem.payback_margin"
-
-
-def margin_in_force(request: ComparisonRequest) -> float:
-    """Share of its price that a purchase must save before its resale; 0 where resale counts."""
-    if not resolve_rules(request).needs_payback:
-        return 0.0
-    stated = request.on_prem.payback_margin
-    return default("payback_margin").value if stated is None else stated
 
 
 _OF_SERVERS, _OF_WORKSTATIONS = "lead_time_months", "workstation_lead_time_months"

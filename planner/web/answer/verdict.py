@@ -18,7 +18,14 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioFinance
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
-from planner.contract.labels import NOT_COUNTED, OWNED, budget_title, category_title, cloud_title
+from planner.contract.labels import (
+    CAUSE_TITLES,
+    NOT_COUNTED,
+    OWNED,
+    budget_title,
+    category_title,
+    cloud_title,
+)
 from planner.exports.focus import describe_discounts
 from planner.web.common.formatting import money, number, percent
 from pricing.common.pluralize import pluralize
@@ -252,12 +259,7 @@ def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
 
 def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
-    yield FigureRow("Total", money(verdict.total, currency))
-    if verdict.range:
-        low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
-        title = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
-        note = verdict.range.note
-        yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
+    yield from _cost_rows(verdict, currency)
     beside = _beside_leases(verdict)
     capital = _or_nothing(verdict.capital_to_approve or beside, currency)
     note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
@@ -295,6 +297,32 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {name_day(rate.as_of)}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _cost_rows(verdict: Verdict, currency: str) -> Iterator[FigureRow]:
+    if verdict.expected is not None:
+        yield FigureRow("Expected cost", money(verdict.expected, currency))
+    allowance = describe_allowance(verdict, currency)
+    yield FigureRow("As stated", money(verdict.total, currency), note=allowance)
+    if verdict.range:
+        low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
+        title = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
+        note = verdict.range.note
+        yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
+
+
+def describe_allowance(verdict: Verdict, currency: str) -> str:
+    """What may turn out otherwise adds to the cost as stated, by cause, those of no effect left
+    out."""
+    if verdict.expected is None or verdict.total is None:
+        return ""
+    parts = [
+        f"{CAUSE_TITLES[cause]} {amount:+,.0f}"
+        for cause, amount in verdict.risk_allowance.items()
+        if abs(amount) >= Decimal("0.5")
+    ]
+    added = money(verdict.expected - verdict.total, currency)
+    return f"risk allowance {added}: {', '.join(parts)}" if parts else ""
 
 
 def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:

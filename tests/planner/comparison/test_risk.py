@@ -11,7 +11,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause
 from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.analysis.plan_exposure import measure_exposures
-from planner.costing.analysis.simulation import assess_risk, simulation_of
+from planner.costing.analysis.simulation import RiskResult, simulation_of, summarize_risk
 from tests.planner.comparison.compared import Compared, compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
@@ -33,10 +33,15 @@ def comparison() -> Compared:
     return compared(hours=GROWING, constraints={"max_spot_share": 0.3})
 
 
+def judge(comparison: Compared, parameters: RiskParameters) -> RiskResult:
+    plans = [plan for plan in comparison.scenarios.values() if plan.feasible]
+    present, total, _ = simulation_of(comparison.inputs, parameters).cost(plans)
+    return summarize_risk([plan.key for plan in plans], present, total, parameters)
+
+
 def test_a_seed_repeats_and_another_differs(comparison: Compared) -> None:
     def once(seed: int) -> object:
-        simulation = simulation_of(comparison.inputs, RiskParameters(500, seed, 0.2))
-        return assess_risk(comparison.scenarios, simulation).mean
+        return judge(comparison, RiskParameters(500, seed, 0.2)).mean
 
     assert once(1) == once(1)
     assert once(1) != once(2)
@@ -65,7 +70,7 @@ def test_causes_add_up_from_the_plan_as_stated_to_all_of_the_risk() -> None:
 
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compared) -> None:
-    risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, SPREAD))
+    risk = judge(comparison, SPREAD)
     for percentiles in (risk.percentiles, risk.total_percentiles):
         assert all(low <= mid <= high for low, mid, high in percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)

@@ -57,11 +57,11 @@ def test_what_is_owed_beyond_is_what_counting_it_adds(tax_rate: float, after: st
 
 
 def test_the_proof_is_of_what_may_be_advised_where_something_else_costs_less() -> None:
-    """Spot without consent stands in the same table, at less."""
-    prices = catalog(RENT, offer("6", "spot", zone="us-east-1a"))
-    assert "Proven: no plan that may be advised from these" in because(compared(prices, **ALONE))
-    consent = {"max_spot_share": 1.0}
-    assert "Proven: no plan from these" in because(compared(prices, **ALONE, constraints=consent))
+    """A contract that saves less than the hurdle stands in the same table, at less."""
+    prices = catalog(RENT, offer("50", "reserved", term_months=12))
+    refused = compared(prices, 5840, horizon_months=12, choice={"effort_cost": 1e6}, **ALONE)
+    assert "Proven: no plan that may be advised from these" in because(refused)
+    assert "Proven: no plan from these" in because(compared(catalog(RENT), **ALONE))
 
 
 def test_tax_on_the_resale_is_not_called_relief() -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
+from planner.costing.choice import round_to_error
 from planner.web.common.formatting import money_short
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
@@ -34,11 +35,11 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     page, words = response.context["page"], " ".join(strip_tags(text(response)).split())
     advice, scenarios = page.answer.recommendation, page.answer.by_key
     rent, best, other = (scenarios[k] for k in ("on_demand", advice.scenario, advice.next_best))
-    total, present = short(best.total_cost), short(best.net_present_cost)
-    saving = short(other.total_cost - best.total_cost)
-    assert short(other.net_present_cost - best.net_present_cost) != saving
-    assert page.verdict.against.difference == other.total_cost - best.total_cost
-    assert f"{total} over 2 years" in words
+    present, error = short(best.net_present_cost), float(page.verdict.standard_error)
+    total = f"{round_to_error(float(page.verdict.expected), error):,.0f} USD"
+    saving = f"{round_to_error(float(page.verdict.against.difference), error):,.0f} USD"
+    assert page.verdict.against.total == other.total_cost
+    assert f"Expect {total} over 2 years" in words
     assert f"; that is {saving} less than {page.verdict.against.words}." in words
     assert re.search(rf"In today's money[^.]*\. {present} ", words)
     assert best.saving_against_on_demand == rent.total_cost - best.total_cost

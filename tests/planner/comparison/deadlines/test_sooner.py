@@ -141,6 +141,6 @@ def test_the_proof_is_of_the_months_that_the_run_is_laid_over() -> None:
 
 def test_questions_of_one_meter_are_answered_as_those_of_one_each() -> None:
     """A batch of some shares a budget; what others took of it is no reason to try less."""
-    work = WorkMeter(400_000)
+    work = WorkMeter(700_000)
     work.charge(300_000)
     assert total(compare(asked(), PRICES, today=TODAY, work=work)) == Decimal("20160.00")

@@ -129,7 +129,7 @@ def test_outcomes_as_planned_cost_what_a_commitment_is_billed() -> None:
     assert found.risk_parameters is not None
     plan = found.scenarios[ScenarioKey.COMMITTED]
     simulation = planned_simulation(found.inputs, found.risk_parameters, [plan])
-    present, total = simulation.cost([plan])[:, 0, 0]
+    present, total, _ = simulation.cost([plan])[:, 0, 0]
     assert total == pytest.approx(float(plan.total_cost))
     assert present == pytest.approx(float(plan.net_present_cost))
 

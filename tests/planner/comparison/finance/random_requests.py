@@ -54,7 +54,7 @@ def random_request(seed: int) -> dict[str, Any]:
             "install_cost_rate": rate(0.0, 0.02), "spare_rate": rate(0.0, 0.05),
             "staff_fte_per_server": rate(0.0, 0.1), "staff_cost_per_year": 150_000,
             "insurance_rate_per_year": rate(0.0, 0.01), "useful_life_months": draw.choice([24, 48]),
-            "residual_rate": 0.7, "resale_cost_rate": 0.1, "count_on_resale": True,
+            "residual_rate": 0.7, "resale_cost_rate": 0.1,
             "lead_time_months": draw.randint(0, 3), "utilisation_ceiling": 1,
         },
         "existing": _existing(draw),

@@ -82,7 +82,7 @@ def test_the_least_budget_is_that_of_a_way_without_them() -> None:
 
 
 def test_the_risk_has_them_in_every_outcome() -> None:
-    owning = {"servers": [SERVER], "payback_margin": 0, "lead_time_months": 3}
+    owning = {"servers": [SERVER], "lead_time_months": 3}
     risk = {"risk": {"samples": 1000}, "on_prem": owning}
     plain, found = asked(**risk), asked(MOVE | {"month": 0, "amount": 4_000}, LINK, **risk)
     assert plain.risk

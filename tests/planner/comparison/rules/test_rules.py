@@ -154,7 +154,7 @@ def test_servers_of_the_list_run_the_software_of_the_code():
     named = {"server": "dgx-h100"}
 
     def bought(**on_prem: Any) -> bool:
-        own = {"lead_time_months": 0, "count_on_resale": True, **on_prem}
+        own = {"lead_time_months": 0, **on_prem}
         request = {"workload": training, "on_prem": own, "horizon_months": 36}
         plan = compared(catalog(offer("55.04"), tpu), **request).scenarios[ScenarioKey.HYBRID]
         return plan.feasible and plan.buys

@@ -70,7 +70,7 @@ def outcomes(**changes: Any) -> Outcomes:
 
 def cost(one: PlanCosts, market: Market = MARKET, **changes: Any) -> list[float]:
     """Net present and nominal."""
-    return [float(x) for x in cost_plans([one], market, outcomes(**changes))[:, 0, 0]]
+    return [float(x) for x in cost_plans([one], market, outcomes(**changes))[:2, 0, 0]]
 
 
 def test_a_sample_costs_what_is_fixed_what_is_used_and_what_is_rented() -> None:

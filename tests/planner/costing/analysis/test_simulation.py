@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.outcomes import (
     Outcomes,
     PriceDrivers,
@@ -18,10 +16,8 @@ from planner.costing.analysis.outcomes import (
 )
 from planner.costing.analysis.simulation import (
     Simulation,
-    assess_risk,
 )
 from planner.costing.price_processes.process import PriceKind, PriceProcess
-from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.analysis.small_inputs import inputs_of
 
 KINDS = (PriceKind.LIST, PriceKind.SPOT, PriceKind.HARDWARE, PriceKind.COMMITMENT)
@@ -56,20 +52,6 @@ def test_what_moves_plans_is_what_the_inputs_and_the_request_say() -> None:
     assert (market.hours.tolist(), market.peak.tolist()) == ([100, 60], [2, 3])
     assert market.drivers == {"od": 0, "spot": 1, "server": 2}
     assert (market.max_spot_share, market.spot_patience_hours) == (1.0, 3.0)
-
-
-def test_infeasible_scenarios_have_no_risk(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake: Any = SimpleNamespace(
-        cost=lambda plans, report, work: (np.ones((len(plans), 4)), np.full((len(plans), 4), 2.0)),
-        parameters=RiskParameters(4, 9),
-    )
-    plans = {
-        ScenarioKey.SPOT: Scenario(ScenarioKey.SPOT, False),
-        ScenarioKey.HYBRID: Scenario(ScenarioKey.HYBRID, True),
-    }
-    found = assess_risk(plans, fake)
-    assert found.mean == {ScenarioKey.HYBRID: 1.0}
-    assert found.total_percentiles == {ScenarioKey.HYBRID: (2.0, 2.0, 2.0)}
 
 
 # Prices of samples -----------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def test_it_goes_stale_after_the_market_moved_on_and_stays_as_it_was(work: Works
     assert plan.recommended is not None
     assert str(plan.recommended.total_cost) == kept.summary["total_cost"]
     figures = next(section["rows"] for section in shown if section["title"] == "Figures")
-    assert figures[0] == ["Total", f"{plan.recommended.total_cost:,.0f}", "USD"]
+    assert ["Total", f"{plan.recommended.total_cost:,.0f}", "USD"] in figures
 
 
 def test_a_plan_in_the_form_of_another_release_still_opens(work: Workspace) -> None:
