@@ -42,7 +42,6 @@ from planner.costing.advice.decision import (
 from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
-    describe_thin_commitment,
     describe_turn,
     describe_unknown_prices,
     name_rival,
@@ -411,9 +410,6 @@ class VerdictWords:
         owns = not actions.isdisjoint(OWNING)
         if not (out_of_reach or owns):
             yield self._why_not_buy()
-        if "commit" in actions and not owns:
-            rent = self.results.scenarios[ScenarioKey.ON_DEMAND]
-            yield describe_thin_commitment(self.plan, rent, self.results.request.currency)
         if owns:
             yield self._why_rent_beside()
 

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import Bills, bills_of, settle_pools
 from planner.costing.cost_model.terms import PaidWhen
 from planner.costing.model_inputs import ModelInputs
@@ -22,13 +21,6 @@ from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
 
 ROUNDS = 3
 """Times that one is solved, lines that are over a budget having lowered it."""
-WORKING_DAYS = 220
-"""Days a year that a person works. An assumption of this project, 2026."""
-WORTH_A_PROVIDER = 0.01
-"""Share of the cost of a plan from which a saving is worth a provider more, however small the plan.
-An assumption of this project, 2026."""
-Price = Callable[[Plan], tuple[float, float]]
-"""What a plan costs with all that counts, and by how much it is over budgets."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +56,11 @@ class PlansWithCredits:
                 break
             problem = replace(problem, total_budget=problem.total_budget - over)
         assert best is not None
-        if best.feasible:
-            best = keep_few_providers(best, self.inputs, self._price)
         return replace(best, bound=min(bound, best.cost))
 
     def settle(self, plan: Plan) -> Plan:
         """The plan at its cost with its bills settled."""
         return replace(plan, cost=self._cost(plan)) if plan.feasible else plan
-
-    def _price(self, plan: Plan) -> tuple[float, float]:
-        return self._cost(plan), self.over(plan)
 
     def _cost(self, plan: Plan) -> float:
         calendar, bills = self.inputs.calendar, self._bills(plan)
@@ -132,63 +119,3 @@ class PlansWithCredits:
             self._fixed,
             (1.0 - calendar.tax_rate) * (self.most_in_total is not None),
         )
-
-
-def keep_few_providers(plan: Plan, inputs: ModelInputs, price: Price) -> Plan:
-    """The plan without providers that save less than a day of a person's work; as it is where
-    limits tell providers apart.
-
-    Credits and minimum spends split months among providers to the hour: a few hours that a credit
-    does not reach are rented where they cost least. Where a machine of the same accelerator and
-    size of a provider in use does the same, they move there, unless that costs more than a day of
-    a person or one per cent of the plan. The bound on all plans stays.
-    """
-    if inputs.supply.tells_providers_apart:
-        return plan
-    day = inputs.assumptions["staff_cost_per_year"] / WORKING_DAYS
-    most = min(day, WORTH_A_PROVIDER * plan.cost)
-    pooled = {pool.provider for pool in inputs.pools}
-    _, over = price(plan)
-    for provider in sorted({source.provider for source, _ in _rented(plan, inputs)} - pooled):
-        moved = _leave(plan, provider, inputs)
-        if moved is not None:
-            cost, moved_over = price(moved)
-            if cost - plan.cost <= most and moved_over <= over:
-                plan = replace(moved, cost=cost)
-    return plan
-
-
-def _rented(plan: Plan, inputs: ModelInputs) -> list[tuple[CapacitySource, Floats]]:
-    rented = sorted(plan.rented_hours.items())
-    return [(inputs.by_key[key], hours) for key, hours in rented if hours.any()]
-
-
-def _leave(plan: Plan, provider: str, inputs: ModelInputs) -> Plan | None:
-    held = {**plan.units_started, **plan.used_hours}
-    if any(row.any() and inputs.by_key[key].provider == provider for key, row in held.items()):
-        return None
-    rented, hours_of = _rented(plan, inputs), dict(plan.rented_hours)
-    for source, hours in rented:
-        if source.provider != provider:
-            continue
-        others = [one for one, _ in rented if _replaces(one, source, hours, inputs)]
-        if not others:
-            return None
-        best = min(others, key=lambda one: (float(hours @ one.hour_cash(inputs.calendar)), one.key))
-        hours_of[source.key] = np.zeros_like(hours)
-        hours_of[best.key] = hours_of[best.key] + hours
-    return replace(plan, rented_hours=hours_of)
-
-
-def _replaces(
-    one: CapacitySource, other: CapacitySource, hours: Floats, inputs: ModelInputs
-) -> bool:
-    limited = {quota.group for quota in inputs.quotas}
-    is_alike = (
-        one.provider != other.provider
-        and one.accelerator == other.accelerator
-        and abs(one.capacity - other.capacity) < 1e-9
-        and one.is_spot == other.is_spot
-        and limited.intersection(one.limit_groups) == limited.intersection(other.limit_groups)
-    )
-    return is_alike and (one.available is None or bool(one.available[hours > 0].all()))

@@ -198,11 +198,6 @@ def describe_proof(
     return f"{proven}: no {plan} from these offers and servers {by}{known}."
 
 
-WORTH_SIGNING = Decimal("0.02")
-"""Share of renting on demand below which what a contract saves is said to be little; a choice of
-this project, 2026."""
-
-
 def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
     """The feasible plan of least net present cost that buys nothing; None if there is none."""
     renting = [s for s in scenarios.values() if s.feasible and not s.buys]
@@ -218,19 +213,6 @@ def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
     first = min(bought)
     due = (line.amount for line in lines if line.category in CAPITAL and line.month == first)
     return sum(due, Decimal("0.00"))
-
-
-def describe_thin_commitment(plan: Scenario, on_demand: Scenario, currency: str) -> str:
-    """That a plan which signs contracts saves hardly anything by it; empty where it saves more."""
-    saved = on_demand.total_cost - plan.total_cost
-    if not on_demand.feasible or not 0 <= saved < on_demand.total_cost * WORTH_SIGNING:
-        return ""
-    share = f"{saved / on_demand.total_cost:.1%}"
-    return (
-        f"Signing saves {format_money(saved, currency)} ({share}) against renting on demand, which "
-        "nobody has to sign for: it is worth it only if the hours are sure to stay for the whole "
-        "term."
-    )
 
 
 def obligation_to_sign(

@@ -112,7 +112,8 @@ def check_words(answer: ComparisonAnswer) -> None:
     verdict = answer.verdict
     assert verdict.expected is not None
     shown = round_to_error(float(verdict.expected), float(verdict.standard_error))
-    assert f"Expect {format_money(shown, answer.currency)}" in verdict.sentence
+    words = {format_money(shown, answer.currency), f"{shown:,.0f} {answer.currency}"}
+    assert any(f"Expect {amount}" in verdict.sentence for amount in words)
     allowance = sum(verdict.risk_allowance.values())
     assert verdict.total + allowance == verdict.expected
     assert "owed after" in verdict.sentence

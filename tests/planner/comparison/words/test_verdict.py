@@ -254,15 +254,3 @@ def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
               if one.title == "Owed afterwards"]  # fmt: skip
     assert row.words == "nothing"
     assert row.note.replace("\xa0", " ") == f"{saved} of tax saved later is counted"
-
-
-@pytest.mark.parametrize(("reserved", "told"), [("49.5", True), ("48", False)])
-def test_a_contract_that_saves_hardly_anything_is_said_to(reserved: str, told: bool) -> None:
-    """1 % of 12 × 730 × 50 is 4,380 USD."""
-    prices = catalog(offer("50"), offer(reserved, "reserved", term_months=12))
-    found = compared(prices, 5840, **YEAR, risk=CERTAIN, choice=NO_HURDLE)
-    reasons = [one for one in found.answer.verdict.reasons if one.startswith("Signing saves")]
-    assert found.answer.verdict.decision[0].action == "commit"
-    assert bool(reasons) == told
-    if told:
-        assert reasons[0].startswith("Signing saves 4,380 USD (1.0%) against renting on demand")
