@@ -50,7 +50,8 @@ class Samples:
     at_peak: Floats
     """[T] or [n, T] hours at the peak."""
     beyond: Floats | float = 0.0
-    """[n, T] hours for which the month is too short at the peak; they are rented by the hour."""
+    """[n, T] hours for which the month is too short at the peak; what idle units leave of them is
+    rented by the hour."""
 
     @classmethod
     def of(

@@ -22,7 +22,8 @@ month of a decision, and a slip of s months:
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
   planned.
 - Growth moves the peak. Hours that are more or fewer than stated or estimated make the same peak
-  last longer or shorter, as far as the month is long; hours beyond are rented by the hour.
+  last longer or shorter, as far as the month is long; idle units do the hours beyond, and what
+  they leave is rented by the hour.
 
 A sample in which all goes as planned costs what the plan costs.
 """
@@ -253,15 +254,16 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
     and of what is rented and reserved for the others."""
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
-    not_by_date = some.demand
+    not_by_date = some.demand + some.beyond
     for one in plan.reserved:  # paid for whether it works or not, so it works first
         held = one.move(one.held, some.slip)
         lacking -= np.minimum(lacking, held)
         not_by_date = np.maximum(not_by_date - held, 0.0)
         cost += _pay_reserved(one, some)
     paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
-    used = np.clip(not_by_date - paid, 0.0, served)
-    paid += some.beyond
+    beyond = np.clip(not_by_date - paid - served, 0.0, some.beyond)  # where no unit is idle
+    used = np.clip(not_by_date - paid - beyond, 0.0, served)
+    paid += beyond
     cost += used @ plan.in_use
     if plan.more is plan.rent:
         rented = [(plan.rent, paid)]

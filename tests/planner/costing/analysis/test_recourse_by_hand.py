@@ -137,6 +137,22 @@ def test_a_peak_lasts_a_month_at_most_and_a_whole_one_where_work_has_none() -> N
     assert np.asarray(share)[:, :3] == pytest.approx(np.array([[1, 0.5, 1], [0.73, 0.05, 1]]))
 
 
+@pytest.mark.parametrize(("hours", "rented"), [(730.0, 146.0), (1000.0, 0.0)])
+def test_hours_beyond_the_month_are_done_by_idle_units_then_rented(
+    hours: float, rented: float
+) -> None:
+    """730 hours at a peak of 1, and a fifth more than that: by a unit, and what it leaves is rented
+    at 1 an hour."""
+    alone = mix(part(OD, *((1.0, 1.0),) * 2, driver_key=""), width=(0.0, 0.0))
+    one = plan(
+        fixed=np.zeros(2), width=np.full(2, 2.0), hours=np.full(2, hours), lacking=np.zeros(2),
+        in_use=np.zeros((2, 2)), rent=alone, more=alone,
+    )  # fmt: skip
+    busy = replace(MARKET, hours=np.array([730.0, 0.0]), peak=np.array([1.0, 0.0]))
+    assert cost(one, busy)[0] == 0
+    assert cost(one, busy, level=np.array([1.2]))[0] == pytest.approx(rented)
+
+
 # Spot ------------------------------------------------------------------------------------------
 
 
