@@ -31,6 +31,7 @@ from planner.costing.price_processes.process import (
 from tests.bench.row import Row
 from tests.planner.costing.price_processes.marginal import sorted_log_factors
 from tools.price_processes import histories
+from tools.price_processes.backtest import inside
 from tools.price_processes.fit import CHANGE, fit
 from tools.price_processes.histories import Moves
 
@@ -110,7 +111,7 @@ QUARTER = 3
 DRAWS = 4096
 _GRID = 100
 """Quantiles that stand for a distribution in its CRPS."""
-_GROUP = ["kind", "family", "tier", "year", "months", "discount"]
+_GROUP = ["kind", "provider", "family", "tier", "year", "months", "discount"]
 _DISCOUNT_STEP = 0.1
 """Spot prices are scored with their discount to the nearest tenth of its logarithm."""
 _FACTS = ["kind", "family", "tier", "provider", "option", "fitted", "series"]
@@ -140,30 +141,19 @@ def _scored(group: pd.DataFrame, used: Mapping[Scope, PriceProcess]) -> pd.DataF
     first = group.iloc[0]
     kind, months = PriceKind(first.kind), float(first.months)
     family = Family(first.family, Tier(first.tier), int(first.year))
-    process = find_in(used, kind, family, 1970.0 + first.quarter / 12.0)
+    process = find_in(used, kind, family, 1970.0 + first.quarter / 12.0, first.provider)
     if not math.isnan(first.discount):
         process = replace(process, discount=float(first.discount))
     draws = sorted_log_factors(process, months, DRAWS)
     moves = group.move.to_numpy()
-    inside, mass = _inside(draws, moves)
+    held, mass = inside(draws, moves)
     return group[_FACTS].assign(
-        held=inside,
+        held=held,
         mass=mass,
         crps=_crps(draws, moves),
         width=draws[int(HIGH * len(draws))] - draws[int(LOW * len(draws))],
         no_change=group.move.abs(),
     )
-
-
-def _inside(draws: Floats, moves: Floats) -> tuple[np.ndarray, Floats]:
-    n = len(draws)
-    below = np.searchsorted(draws, moves - 1e-9, side="left") / n
-    up_to = np.searchsorted(draws, moves + 1e-9, side="right") / n
-    within = np.minimum(up_to, HIGH) - np.maximum(below, LOW)
-    atom = up_to - below
-    mass = np.where(atom > 1.5 / n, np.maximum(within, 0.0) / np.maximum(atom, 1e-12), within >= 0)
-    low, high = draws[int(LOW * n)], draws[int(HIGH * n)]
-    return (moves >= low - CHANGE) & (moves <= high + CHANGE), mass
 
 
 def _crps(draws: Floats, moves: Floats) -> Floats:

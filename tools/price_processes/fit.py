@@ -24,6 +24,7 @@ import pandas as pd
 
 from planner.costing.price_processes.process import (
     COLUMNS,
+    GENERAL,
     NUMBERS,
     TABLE,
     YOUNG_YEARS,
@@ -44,7 +45,7 @@ def fit(moves: Moves, before: int) -> Mapping[Scope, PriceProcess]:
     return {
         **fit_lists(steps, PriceKind.LIST),
         **fit_lists(steps, PriceKind.COMMITMENT),
-        **fit_spot(lagged, select(moves.levels, "month")),
+        **fit_spot(lagged, select(moves.levels, "month"), before),
         **fit_walks(lagged, PriceKind.MARKET),
         **fit_walks(lagged, PriceKind.HARDWARE),
     }
@@ -183,7 +184,8 @@ of them tell of few cases."""
 PRIOR_DISCOUNT_SD = 0.45
 """Before any history: τ; with it p10 to p90 of the discount are about the announced 60 to 91 %."""
 PRIOR_RESET = 0.6
-"""Before any history: share of spot prices that are set anew within a year. Assumed."""
+"""Before any history: share of spot prices that are set anew within a year. Assumed; a provider's
+year that is a year older counts half."""
 RESET = 0.05
 """|ln| from which a year's move is a reset and not one of many small ones."""
 UNSURE_YEARS = 1.5
@@ -193,10 +195,24 @@ _CASE = ["provider", "year_seen"]
 """All families and regions of a provider in a year count once: it sets them together."""
 
 
+STEP = 0.15
+"""Most of |ln| in a month that counts as steps; what is beyond is a reset."""
+STEPS_HALF_LIFE = 3.0
+"""Months after which a month of a provider's steps counts half: whether it steps is what the last
+year tells. Google set spot rarely until 2025, and every fortnight from February 2026 on."""
+PRIOR_STEP_SD = 0.075
+PRIOR_MOMENTUM = 0.9
+"""Before any history: a month's steps, and the share of them that the next month repeats. Assumed
+as large as those that Google began in February 2026, as any provider may begin or stop them."""
+STEP_MONTHS = 8.0
+"""Months that what is believed before any history, and of a provider the figures of all, count."""
+
+
 def fit_spot(
-    lagged: pd.DataFrame, observations: pd.DataFrame
+    lagged: pd.DataFrame, observations: pd.DataFrame, before: int
 ) -> dict[tuple[PriceKind, str], PriceProcess]:
-    """Processes of all scopes of spot: of every family with a price, if only by its tier."""
+    """Processes of all scopes of spot: of every family with a price, if only by its tier; and the
+    steps of each provider."""
     known = observations[(observations.kind == PriceKind.SPOT) & observations.discount.notna()]
     known = known.assign(year_seen=known.month // 12)
     spot = lagged[lagged.kind == PriceKind.SPOT].assign(year_seen=lagged.end // 12)
@@ -210,8 +226,10 @@ def fit_spot(
     rows = after.assign(square=(after.discount - middle) ** 2)
     variances = levels(rows, "square", PRIOR_DISCOUNT_SD**2, _CASE, weight=SPOT_YEARS)
     reset = (moves.move.abs() > RESET).groupby([moves.provider, moves.year_seen]).mean()
-    share = shrink(float(reset.sum()), len(reset), PRIOR_RESET)
-    small = _small_sd(spot[spot.lag == 1])
+    recent = 0.5 ** (before // 12 - reset.index.get_level_values("year_seen").to_numpy(float))
+    share = shrink(float((reset * recent).sum()), float(recent.sum()), PRIOR_RESET)
+    steps = _steps(observations, before)
+    general_sd, momentum = steps.pop(GENERAL)
     counts, resets = cells(known), cells(after)
     processes = {}
     for scope, above in _scopes(known).items():
@@ -226,8 +244,19 @@ def fit_spot(
             resets_per_year=-math.log1p(-share),
             usual_discount=usual[nearest],
             discount_sd=wide * math.sqrt(variances[nearest] * unsure),
-            shock_sd=wide * small,
+            shock_sd=wide * general_sd,
+            momentum=momentum,
             cells=counts[scope],
+        )
+    months = known[["provider", "year_seen"]].drop_duplicates().provider.value_counts()
+    for provider, (sd, again) in steps.items():
+        processes[PriceKind.SPOT, f"provider:{provider}"] = PriceProcess(
+            family="",
+            kind=PriceKind.SPOT,
+            tier="",
+            shock_sd=sd,
+            momentum=again,
+            cells=int(months[provider]),
         )
     return processes
 
@@ -242,10 +271,48 @@ def _scopes(known: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _small_sd(moves: pd.DataFrame) -> float:
-    capped = moves.move.abs().clip(upper=RESET) ** 2
-    cases = capped.groupby([moves.provider, moves.year_seen]).mean()
-    return math.sqrt(12.0 * shrink(float(cases.sum()), len(cases), 0.03**2))
+def _steps(observations: pd.DataFrame, before: int) -> dict[str, tuple[float, float]]:
+    """σ and ρ of all providers together and of each: from the covariances of moves of a month that
+    are one to three months apart, which what one month alone has does not touch."""
+    priors = [PRIOR_STEP_SD**2 * PRIOR_MOMENTUM**lag for lag in (1, 2, 3)]
+    spot = observations[observations.kind == PriceKind.SPOT]
+    if spot.empty:
+        return {GENERAL: _step_figures(*priors)}
+    wide = spot.pivot_table(index=["provider", "series"], columns="month", values="log_price")
+    wide = wide.reindex(columns=range(int(wide.columns.min()), before))
+    moves = wide.diff(axis=1).clip(-STEP, STEP)
+    age = before - 1 - np.asarray(moves.columns, dtype=float)
+    weight = pd.Series(0.5 ** (age / STEPS_HALF_LIFE), moves.columns)
+    by_month = [(moves * moves.shift(lag, axis=1)).groupby("provider").mean() for lag in (1, 2, 3)]
+    above = [
+        shrink(
+            float((mean * weight).sum().sum()),
+            float((mean.notna() * weight).sum().sum()),
+            prior,
+            STEP_MONTHS,
+        )
+        for mean, prior in zip(by_month, priors, strict=True)
+    ]
+    found = {GENERAL: _step_figures(*above)}
+    for provider in by_month[0].index:
+        own = [
+            shrink(
+                float((mean.loc[provider] * weight).sum()),
+                float((mean.loc[provider].notna() * weight).sum()),
+                general,
+                STEP_MONTHS,
+            )
+            for mean, general in zip(by_month, above, strict=True)
+        ]
+        found[provider] = _step_figures(*own)
+    return found
+
+
+def _step_figures(first: float, second: float, third: float) -> tuple[float, float]:
+    floor = (PRIOR_STEP_SD / 4.0) ** 2
+    first = max(first, floor)
+    momentum = min(max((second + third) / (first + max(second, floor)), 0.0), 0.95)
+    return math.sqrt(12.0 * first / max(momentum, 0.5)), momentum
 
 
 # Rents and hardware: drift and volatility of a random walk

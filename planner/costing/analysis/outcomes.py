@@ -219,7 +219,7 @@ def _find_process(
     kind = KINDS[PurchaseOption(source.purchase_option)]
     if kind is PriceKind.LIST and source.provider not in CLOUDS:
         kind = PriceKind.MARKET
-    process = find_process(source.accelerator, kind, year)
+    process = find_process(source.accelerator, kind, year, source.provider)
     if kind is not PriceKind.SPOT:
         return replace(process, place=source.provider)
     places = ((source.provider, region, source.accelerator) for region in (source.region, ""))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from planner.costing.price_processes.process import (
     SHOCK_SHAPE,
     Floats,
+    PriceKind,
     PriceProcess,
     driver_hazard,
     size_of_change,
@@ -53,7 +54,6 @@ def draw_paths(
 
     The same generator state gives the same paths. `process.py` has the formula.
 
-    >>> from planner.costing.price_processes.process import PriceKind
     >>> one = PriceProcess("h100", PriceKind.MARKET, "training", shock_sd=0.3)
     >>> draw_paths([one], 3, 2, np.random.default_rng(1)).shape
     (1, 2, 3)
@@ -69,6 +69,9 @@ def draw_paths(
         logs[month] += logs[month - 1]
     _add_shocks(logs, processes, groups, random)
     _add_drift(logs, processes, own)
+    for i, process in enumerate(processes):
+        if process.kind is PriceKind.SPOT:
+            np.clip(logs[:, i], *process.bounds, out=logs[:, i])
     paths = np.ascontiguousarray(logs.transpose(1, 2, 0), dtype=np.float64)
     return np.asarray(np.exp(paths, out=paths))  # in float64: processors round it alike to the cent
 
@@ -112,8 +115,10 @@ def _add_shocks(
     scale = random.standard_gamma(SHOCK_SHAPE, (len(moving), samples), dtype=np.float32)
     sd = _column([processes[i].shock_sd / math.sqrt(12.0) for i in moving])
     scale = sd * np.sqrt(scale / np.float32(SHOCK_SHAPE))
-    persistence = _column([math.exp(-processes[i].resets_per_year / 12.0) for i in moving])
+    momentum = _column([processes[i].momentum for i in moving])
     state = np.zeros((len(moving), samples), dtype=np.float32)
+    move = scale * random.standard_normal((len(moving), samples), dtype=np.float32)
+    scale *= np.sqrt(1.0 - momentum**2)
     for month in range(1, months):
         shape = (1 + families + len(moving), samples)
         drawn = random.integers(0, 65_536, shape, dtype=np.uint16).astype(np.float32)
@@ -121,8 +126,9 @@ def _add_shocks(
         drawn *= _UNIT
         shock = drawn
         common, of_family, own = shock[:1], shock[1 : 1 + families], shock[1 + families :]
-        state *= persistence
-        state += scale * _share(common, of_family[family], own)
+        move *= momentum
+        move += scale * _share(common, of_family[family], own)
+        state += move
         logs[month, moving] += state
 
 
@@ -150,7 +156,7 @@ def _add_resets(
     for i, (process, place) in enumerate(zip(processes, groups.place, strict=True)):
         before = np.zeros(samples, dtype=np.float32)
         for k in range(MAX_RESETS if process.resets_per_year else 0):
-            month = np.maximum(np.ceil(clock[place, k] * (12.0 / process.resets_per_year)), 1)
+            month = np.maximum(np.ceil(clock[place, k] * (12.0 / process.reset_rate)), 1)
             due = columns[month < months]
             level = process.pull + process.discount_sd * half * (own[i] + fresh[place, k])
             logs[month[due].astype(np.intp), i, due] += (level - before)[due]

@@ -8,13 +8,16 @@ With t years from today, the price is today's price times F(t), and
   gamma distribution, so that a family with one cut on record may see none or two. A change is
   exp(±|size|), |size| lognormal, downwards but for `rise_share` of the changes.
 - μ t: drift of markets and hardware as generations age; μ is known to ± `drift_sd`.
-- R(t) (a − d + τ w): spot is set anew at κ resets a year; R(t) is 1 once it has been. It then
-  stands at its usual discount a, both a and today's d being ln(spot / on demand), ± τ. On
-  average the price returns to its usual level by 1 − e^(−κ t), as with any mean reversion, but
-  as clouds do it: unchanged for months, then far at once.
-- x(t): small moves, x(t + 1 month) = e^(−κ / 12) x(t) + σ √(s / 12) ε; a random walk where
-  κ = 0. s is gamma-distributed with mean 1: calm paths and wild ones, heavier tails than a
-  normal distribution.
+- R(t) (a − d + τ w): spot is set anew at κ (½ + |a − d|) resets a year; R(t) is 1 once it has
+  been. It then stands at its usual discount a, both a and today's d being ln(spot / on demand),
+  ± τ. So the price returns to its usual level as clouds do it: unchanged for months, then far at
+  once.
+- x(t): small moves, x(t + 1 month) = x(t) + v(t + 1 month), and
+  v(t + 1 month) = ρ v(t) + √(1 − ρ²) σ √(s / 12) ε; a random walk where ρ = 0. With ρ a price that
+  climbs climbs on: clouds move spot in steps of a fortnight to a month, many one way. s is
+  gamma-distributed with mean 1: calm paths and wild ones, heavier tails than a normal
+  distribution.
+- spot stays between `LEAST_SPOT` of the price on demand and that price, of today.
 
 A downturn of the generation (one draw per path and family) raises λ, lowers μ and a of all of
 the family's prices together: rents, spot and resale values fall at once.
@@ -51,6 +54,17 @@ DRIVER_HAZARD_SD = 0.8
 2025 fell within two months, and none in the five years before."""
 LARGEST_CHANGE = math.log(6.0)
 """Largest |ln(new / old)| of one change: of the 32 on record (2013 to 2026) the largest is 1.72."""
+
+
+LEAST_SPOT = 0.08
+"""Share of the price on demand that spot does not fall below; of 8,373 month-ends with both prices
+(2015 to 2026) the lowest is 0.084. 13 are above 1, all of AWS in 2015 and 2020."""
+
+
+PULL_AT_REST = 0.5
+"""Share of the rate of resets for a price at its usual level. Assumed: H100 spot of Google, set at
+70 % of on demand when it came, was cut to its usual level within 16 months, while A100 and L4 near
+theirs were left alone for two years."""
 
 
 class PriceKind(StrEnum):
@@ -102,7 +116,7 @@ class PriceProcess:
     """μ, per year."""
     drift_sd: float = 0.0
     resets_per_year: float = 0.0
-    """κ, of spot; ln 2 / κ is the half-life of a deviation in years."""
+    """κ, of spot."""
     usual_discount: float = 0.0
     """a, ln(spot / on demand)."""
     discount_sd: float = 0.0
@@ -111,10 +125,12 @@ class PriceProcess:
     """d, today's ln(spot / on demand); None takes the price as usual."""
     shock_sd: float = 0.0
     """σ, of the shocks of a year."""
+    momentum: float = 0.0
+    """ρ, share of the move of one month that the next repeats."""
     place: str = ""
     """Processes of one family and place share list changes, others only the downturn."""
     level: str = "general"
-    """family, tier or general: what the parameters were fitted on."""
+    """family, tier, provider or general: what the parameters were fitted on."""
     series: int = 0
     """Price series behind the parameters, and `cells`: family × source × year, the cases that
     may count as independent."""
@@ -132,6 +148,24 @@ class PriceProcess:
         if not 0.0 < spot_to_on_demand < math.inf:
             raise InvalidInput("discount", "the share of the on-demand price must be above 0")
         return replace(self, discount=math.log(spot_to_on_demand))
+
+    @property
+    def reset_rate(self) -> float:
+        """Resets a year: the more of them, the further the price is from its usual level."""
+        return self.resets_per_year * (PULL_AT_REST + abs(self.pull))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and most of ln F: of spot beside today's price on demand.
+
+        >>> spot = PriceProcess("h100", PriceKind.SPOT, "training").at_discount(0.5)
+        >>> [round(math.exp(end), 2) for end in spot.bounds]
+        [0.16, 2.0]
+        """
+        if self.kind is not PriceKind.SPOT:
+            return -math.inf, math.inf
+        discount = self.usual_discount if self.discount is None else self.discount
+        return min(math.log(LEAST_SPOT) - discount, 0.0), max(-discount, 0.0)
 
     @property
     def pull(self) -> float:
@@ -157,7 +191,15 @@ TABLE = Path(__file__).with_name("parameters.csv")
 GENERAL = "general"
 NUMBERS = (
     *("changes_per_year", "changes_shape", "change_size", "change_size_sd", "rise_share"),
-    *("drift", "drift_sd", "resets_per_year", "usual_discount", "discount_sd", "shock_sd"),
+    *(
+        "drift",
+        "drift_sd",
+        "resets_per_year",
+        "usual_discount",
+        "discount_sd",
+        "shock_sd",
+        "momentum",
+    ),
 )
 """Columns of `parameters.csv` that hold a number with a fraction; units as in `PriceProcess`."""
 COLUMNS = ("kind", "scope", *NUMBERS, "series", "cells", "fitted_to", "source")
@@ -169,12 +211,13 @@ def find_process(
     accelerator: str,
     purchase_option: PurchaseOption | PriceKind,
     year: int | None = None,
+    provider: str = "",
 ) -> PriceProcess:
     """The process of an accelerator's price: its family's, its tier's, or that of the kind.
 
     `accelerator` is a canonical slug; one that is not known takes the general process of the
     kind, whose range is wider. `year` is the year asked in, by default that of the evidence:
-    list prices of young families are cut more often.
+    list prices of young families are cut more often. Small moves of spot are the provider's.
 
     >>> find_process("nvidia-h100-80gb-sxm", PurchaseOption.SPOT).level
     'family'
@@ -184,8 +227,9 @@ def find_process(
     kind = purchase_option if isinstance(purchase_option, PriceKind) else KINDS[purchase_option]
     family = find_family(accelerator)
     if family is None:
-        return replace(all_processes()[kind, GENERAL], family=accelerator)
-    return find_in(all_processes(), kind, family, year)
+        general = replace(all_processes()[kind, GENERAL], family=accelerator)
+        return move_like(provider, general, all_processes())
+    return find_in(all_processes(), kind, family, year, provider)
 
 
 def find_in(
@@ -193,14 +237,27 @@ def find_in(
     kind: PriceKind,
     family: Family,
     year: float | None = None,
+    provider: str = "",
 ) -> PriceProcess:
-    """The most specific process of a family among `processes`."""
+    """The most specific process of a family among `processes`, with the small moves of its
+    provider."""
     general = processes[kind, GENERAL]
     age = "young" if family.is_young(year or general.fitted_to.year) else "old"
     names = (f"family:{family.name}", f"tier:{family.tier}")
     scopes = [scope for name in names for scope in (f"{name}:{age}", name)]
     best = next((processes[kind, s] for s in scopes if (kind, s) in processes), general)
-    return replace(best, family=family.name, tier=family.tier.value)
+    process = replace(best, family=family.name, tier=family.tier.value)
+    return move_like(provider, process, processes)
+
+
+def move_like(
+    provider: str, process: PriceProcess, processes: Mapping[Scope, PriceProcess]
+) -> PriceProcess:
+    """A process with the small moves of its provider, where these are fitted."""
+    own = processes.get((process.kind, f"provider:{provider}"))
+    if own is None:
+        return process
+    return replace(process, shock_sd=own.shock_sd, momentum=own.momentum)
 
 
 @cache

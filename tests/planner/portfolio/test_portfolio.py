@@ -25,7 +25,7 @@ def answer():
 
 
 def test_projects_that_take_turns_own_together_what_each_would_rent(answer):
-    assert {one.alone_way for one in answer.projects} == {"On demand"}
+    assert sum(one.alone_way == "On demand" for one in answer.projects) >= 3
     assert [row.kind for row in answer.purchases] == ["server"]
     assert answer.saving_fraction > 0.25
     assert answer.next_order.month == answer.purchases[0].month

@@ -30,10 +30,11 @@ def sorted_log_factors(process: PriceProcess, months: float, n: int = 16_384) ->
     rate = random.standard_gamma(process.changes_shape, n) / process.changes_shape
     moves = _shock_sd(process, months) * np.sqrt(spread) * shock
     moves += years * (process.drift + process.drift_sd * drift)
-    reset = random.random(n) < -math.expm1(-process.resets_per_year * years)
+    reset = random.random(n) < -math.expm1(-process.reset_rate * years)
     moves += reset * (process.pull + process.discount_sd * random.standard_normal(n))
     rate *= process.changes_per_year * years * driver_hazard(driver)
     moves += _changes(process, random, random.poisson(rate), size)
+    np.clip(moves, *process.bounds, out=moves)
     moves.sort()
     moves.setflags(write=False)
     return np.asarray(moves)
@@ -53,7 +54,14 @@ def _changes(
 
 
 def _shock_sd(process: PriceProcess, months: float) -> float:
-    """σ √((1 − φ^(2n)) / (1 − φ²) / 12) with φ = e^(−κ / 12); σ √(n / 12) where κ = 0."""
-    rate = process.resets_per_year / 6.0
-    effective = math.expm1(-rate * months) / math.expm1(-rate) if rate else months
+    """Of x after some months: the covariance of (x, v) moves from a month to the next by
+    (x + ρ v, ρ v) and what is drawn anew of v; between two months it is in line."""
+    again = process.momentum
+    step = np.array([[1.0, again], [0.0, again]])
+    variance, new = np.diag([0.0, 1.0]), (1.0 - again**2) * np.ones((2, 2))
+    found = [0.0]
+    for _ in range(math.ceil(months)):
+        variance = step @ variance @ step.T + new
+        found.append(variance[0, 0])
+    effective = float(np.interp(months, range(len(found)), found))
     return process.shock_sd * math.sqrt(effective / 12.0)

@@ -10,8 +10,8 @@ import pytest
 
 from planner.costing.price_processes.process import TABLE, PriceKind, Tier
 from tools.price_processes import __main__ as command
+from tools.price_processes import backtest, histories
 from tools.price_processes import fit as fitting
-from tools.price_processes import histories
 from tools.price_processes.fit import fit, fit_parameters
 from tools.price_processes.histories import find_moves, observations, read_family
 from tools.price_processes.sources import read_folder
@@ -88,6 +88,37 @@ def test_where_spot_goes_is_told_by_prices_that_were_set_anew(series: pd.DataFra
     # and what is left of it is counted against the price before: 30 % of 6 of 10.
     assert np.log(0.18) < last.usual_discount < fitting.PRIOR_DISCOUNT / 2
     assert last.discount_sd < first.discount_sd
+
+
+def test_moves_by_days_are_predicted_from_what_was_seen_before(folder: Path) -> None:
+    """On demand is cut once, spot with it and once alone: days on which all prices of a family at
+    a provider move are one shock each."""
+    table = read_folder(folder).table
+    moves = backtest.day_moves(table[table.kind.isin(["list", "spot"])])
+    year = moves[(moves.kind == "spot") & (moves.months == 12)]
+    assert year.discount.iloc[0] == pytest.approx(np.log(0.8))
+    assert year.move.min() == pytest.approx(np.log(0.3 / 0.8 * 0.6))
+    assert moves.move[moves.kind == "list"].round(9).nunique() == 2
+    known = find_moves(observations(histories.compact(table)))
+    found = backtest.summarize(backtest.score(moves, known))
+    shocks = found.set_index(["kind", "months"]).shocks
+    assert shocks.to_dict() == {("list", 6): 1, ("list", 12): 1, ("spot", 6): 2, ("spot", 12): 2}
+    assert found.held.between(0, 1).all()
+
+
+def test_a_provider_that_steps_one_way_has_momentum(series: pd.DataFrame) -> None:
+    """A tenth a month for two years, up in one region and down in the other."""
+    spot = series[series.kind == "spot"].iloc[[0, 0]].assign(place=["up", "down"])
+    spot["start"], spot["on_demand"] = "2022-01", ""
+    spot["prices"] = [
+        " ".join(f"{np.exp(sign * 0.1 * month):.6f}" for month in range(24)) for sign in (1, -1)
+    ]
+    known = find_moves(observations(spot.reset_index(drop=True)))
+    end = int(known.levels.month.max()) + 1
+    steps = fitting._steps(known.levels, end)["aws"]
+    calm = fitting._steps(known.levels[known.levels.month < end - 23], end - 23)["general"]
+    assert steps[0] > calm[0]
+    assert steps[1] > 0.9
 
 
 def test_a_fit_sees_nothing_of_the_future(series: pd.DataFrame) -> None:

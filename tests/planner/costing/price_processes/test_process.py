@@ -35,6 +35,7 @@ SPOT = PriceProcess(
     discount_sd=0.5,
     shock_sd=0.2,
 )
+CLIMBING = replace(SPOT.at_discount(0.4), shock_sd=0.25, momentum=0.9)
 MARKET = PriceProcess("h100", PriceKind.MARKET, "training", drift=-0.2, drift_sd=0.2, shock_sd=0.3)
 
 
@@ -69,7 +70,7 @@ def test_spot_of_h100_moves_as_the_history_did() -> None:
 
 
 HARDWARE = replace(MARKET, kind=PriceKind.HARDWARE, drift=-0.4)
-ALL = (LIST, SPOT.at_discount(0.7), MARKET, HARDWARE)
+ALL = (LIST, SPOT.at_discount(0.7), MARKET, HARDWARE, CLIMBING)
 
 
 def _draw(*processes: PriceProcess, months: int = 37, samples: int = 4000, seed: int = 3) -> Floats:
@@ -78,7 +79,7 @@ def _draw(*processes: PriceProcess, months: int = 37, samples: int = 4000, seed:
 
 def test_month_0_is_today_and_all_prices_are_positive() -> None:
     paths = _draw(*ALL)
-    assert paths.shape == (4, 4000, 37)
+    assert paths.shape == (5, 4000, 37)
     assert (paths[:, :, 0] == 1).all()
     assert (paths > 0).all()
 
@@ -91,8 +92,20 @@ def test_paths_have_the_quantiles_of_the_interval(process: PriceProcess, months:
     assert np.log(drawn) == pytest.approx(np.log(interval(process, months, ends)), abs=0.06)
 
 
+def test_spot_climbs_on_and_stays_below_the_price_on_demand() -> None:
+    """Google's H100 spot doubled in six months of steps one way (2026); 0.4 of on demand may rise
+    to all of it, and a month's move tells of the next."""
+    paths = _draw(CLIMBING, samples=8000)[0]
+    assert paths.max() == pytest.approx(1 / 0.4)
+    assert paths.min() >= 0.08 / 0.4 - 1e-6
+    assert (paths[:, 6] > 1.9).mean() > 0.02
+    calm = _draw(replace(CLIMBING, resets_per_year=0.0, shock_sd=0.1))[0]
+    moves = np.diff(np.log(calm[:, :5]))
+    assert np.corrcoef(moves[:, 0], moves[:, 1])[0, 1] == pytest.approx(0.9, abs=0.03)
+
+
 def test_rent_spot_and_resale_of_a_family_fall_together() -> None:
-    together = np.corrcoef(np.log(_draw(*ALL)[:, :, 24]))
+    together = np.corrcoef(np.log(_draw(*ALL[:4])[:, :, 24]))
     assert (together[np.triu_indices(4, 1)] > 0.05).all()
     assert together[2, 3] > 0.3
 
