@@ -16,6 +16,7 @@ import numpy as np
 from planner.comparison.alternatives import find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.results import ComparisonResults
+from planner.comparison.unknown_prices import find_unknown_prices
 from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
 from planner.comparison.warnings import list_warnings
 from planner.contract.amounts import FiscalYears, format_month
@@ -93,6 +94,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     sources, scenarios = _list_used_sources(results), build_scenarios(results)
     gains, caveats = find_budget_gains(results), find_range_doubts(results)
     verdict = build_verdict(results, gains, caveats)
+    verdict = verdict.model_copy(update={"ask_first": find_unknown_prices(results)})
     alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
     return ComparisonAnswer(
         name=request.name,

@@ -251,6 +251,17 @@ class Choice:
         same = (i for i, one in enumerate(self.candidates) if one.plan.lines == lines)
         return next(same, None)
 
+    def savings_of(self, terms: tuple[str, str, int]) -> Floats | None:
+        """[N] what the contract of a provider, option and months saves the plan that is advised,
+        against the best plan without it; None where there is none."""
+        provider, option, months = terms
+        named = ("contract", provider, option, str(months))
+        for part in self.candidates[self.index].binding:
+            if (*part[:3], part[-1]) == named:
+                rival = _best_without(self, self.index, part)
+                return None if rival is None else self.present[rival] - self.present[self.index]
+        return None
+
     @cached_property
     def admissible(self) -> list[int]:
         """Candidates that are certain enough, or as certain as can be."""

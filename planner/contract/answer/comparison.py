@@ -388,6 +388,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         turns = (turn.sentence for turn in self.verdict.switch_points)
         late = self.verdict.late_delivery
         risks = [late.sentence] if late else []
+        risks += [one.sentence for one in self.verdict.ask_first]
         proof = self.recommendation.because[-1:] if self.recommended else ()
         return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from planner.contract.answer.common import (
     Accelerators,
     AnswerModel,
+    Count,
     Factor,
     Money,
     Months,
@@ -190,6 +191,30 @@ class Alternative(AnswerModel):
     why: str = Field(description="Why it is off unless asked for.")
 
 
+class UnknownPrice(AnswerModel):
+    """A price that is sold and not in the catalog, and below which signing it would be advised."""
+
+    provider: str = Field(description="Provider.")
+    purchase_option: str = Field(description="Purchase option.")
+    term_months: int = Field(
+        description="Term of the contract.", json_schema_extra={"unit": "months"}
+    )
+    accelerator: str = Field(description="Slug of the accelerator.")
+    machine: str = Field(description="Machine as the provider calls it.")
+    signing_wins_below: float = Field(
+        description="Price of the machine below which signing is advised.",
+        json_schema_extra={"unit": "USD/h"},
+    )
+    families_known: Count = Field(
+        description="Families of which the provider's discount for this term is known."
+    )
+    families_below: Count = Field(description="Those whose discount would give a lower price.")
+    worth_asking: Money = Field(
+        description="Mean of what signing would save, net present, at these discounts."
+    )
+    sentence: str = Field(description="The same in words.")
+
+
 class LateDelivery(AnswerModel):
     """What it costs if the servers of the plan come late."""
 
@@ -280,6 +305,11 @@ class Verdict(AnswerModel):
         default=(),
         description="What else is sold for this work, at prices that are not known here, a "
         "sentence for each provider: the plan is the best among the prices known.",
+    )
+    ask_first: tuple[UnknownPrice, ...] = Field(
+        default=(),
+        description="Prices that are not known and would turn the advice at a discount that is "
+        "known of some family, at most three, the one worth most first.",
     )
     is_small: bool = Field(
         default=False,

@@ -330,6 +330,8 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
         yield "Why", reason, ""
     if verdict.late_delivery:
         yield "If servers come late", verdict.late_delivery.sentence, ""
+    for unknown in verdict.ask_first:
+        yield "Ask first", unknown.sentence, ""
     for turn in verdict.switch_points:
         yield "What would change it", turn.sentence, ""
 

@@ -323,6 +323,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text(page.money_sentence)
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
+    yield from (text(one.sentence) for one in page.verdict.ask_first)
     yield Spacer(1, 5)
     figures = [(one.title, one.in_a_line) for one in page.figure_rows]
     yield table(figures, (0.3, 0.7), header=False)
