@@ -20,11 +20,10 @@ from planner.comparison.results import (
     ANALYSIS_SHARE,
     SCENARIO_SHARE,
     ComparisonResults,
-    judge,
 )
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import Alternative, FieldChange
+from planner.contract.answer.verdict import Alternative
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import (
     ANY,
@@ -35,7 +34,7 @@ from planner.contract.request.rules import (
 )
 from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
-from planner.costing.choice import clears_hurdle
+from planner.costing.choice import clears_hurdle, judge
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario, cents
@@ -94,9 +93,9 @@ class RelaxableLimit:
     """Accelerators of a machine at least, where a plan of many small ones would be cheaper."""
 
     @property
-    def together_with(self) -> tuple[FieldChange, ...]:
+    def together_with(self) -> dict[str, int]:
         """What is set beside it."""
-        return (FieldChange(field=NODE, value=self.least_node),) if self.least_node else ()
+        return {NODE: self.least_node} if self.least_node else {}
 
     def lift(self, request: ComparisonRequest) -> ComparisonRequest:
         """The request with this rule or limit alone lifted, and what is set beside it."""

@@ -13,7 +13,7 @@ from decimal import Decimal
 from math import ceil
 
 from planner.comparison.alternatives import ROUNDED, WORTH_NAMING, find_most_machines
-from planner.comparison.results import SMALL_SHARE, ComparisonResults, judge
+from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.amounts import (
     FiscalYears,
     format_money,
@@ -24,7 +24,6 @@ from planner.contract.answer.verdict import (
     Alternative,
     BudgetKind,
     BudgetUse,
-    FieldChange,
     Verdict,
 )
 from planner.costing.advice.decision import describe_parts, list_parts
@@ -33,6 +32,7 @@ from planner.costing.advice.verdict import (
     best_without_buying,
     name_limit,
 )
+from planner.costing.choice import judge
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import (
     Scenario,
@@ -215,7 +215,7 @@ def _name_gain(
     currency = results.request.currency
     parts = list_parts(other, results.inputs, results.preparation.name_place, currency)
     limits = [(name_budget(use, results), ceil(use.planned)) for use in over]
-    first, *others = (FieldChange(field=named.field, value=least) for named, least in limits)
+    first, *others = ((named.field, least) for named, least in limits)
     allowed = " and ".join(
         f"{name_budget(use, results).amount(float(use.budget))} {_describe_kind(use)}"
         for use in over
@@ -225,9 +225,9 @@ def _name_gain(
         sold = format_money(resale, currency)
         why += f" Its total includes {sold} from reselling the servers."
     return Alternative(
-        field=first.field,
-        value=first.value,
-        together_with=tuple(others),
+        field=first[0],
+        value=first[1],
+        together_with=dict(others),
         change=" and ".join(f"a {named.name} of {named.amount(least)}" for named, least in limits),
         plan=f"{describe_parts(parts)}.",
         total=other.total_cost,

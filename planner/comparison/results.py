@@ -5,15 +5,13 @@ Each is computed once, when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
-
-import numpy as np
 
 from planner.comparison.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
@@ -49,15 +47,13 @@ from planner.costing.analysis.simulation import (
     Report,
     RiskResult,
     Simulation,
-    fit_simulation,
     nobody_waits,
-    planned_simulation,
 )
 from planner.costing.analysis.turning_points import (
     TurningPoint,
     find_turning_points,
 )
-from planner.costing.choice import Choice, Terms, choose, find_candidates, judge_risk
+from planner.costing.choice import Choice, Terms, judge, judge_risk
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.exclusions import explain_exclusions
@@ -69,7 +65,6 @@ from planner.costing.scenarios import (
     is_allowed,
     rank_feasible,
     scenario_options,
-    solve_scenario,
     solve_scenarios,
 )
 from planner.sizing.demand import Demand
@@ -82,8 +77,6 @@ PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
 SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
 """Share of the work left that the scenarios may search with, then each of the analyses."""
-SEARCH_SHARE = 0.3
-"""The same for plans without each part of the cheapest ones."""
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -429,33 +422,6 @@ class ComparisonResults:
             lambda part: value_limits(best, inputs, part, holds_servers=holds_servers),
             (),
         )
-
-
-def judge(
-    inputs: ModelInputs,
-    plans: Sequence[Scenario],
-    terms: Terms,
-    parameters: RiskParameters,
-    work: WorkMeter,
-    report: Report = nobody_waits,
-) -> tuple[Choice, Simulation | None]:
-    """The plans, and those without their parts, in the same outcomes, and which of them is advised.
-    Where the work does not allow for outcomes, as if all went as stated, and no simulation."""
-    part = work.share(SEARCH_SHARE)
-
-    def solve_without(excluded: frozenset[str]) -> Scenario | None:
-        with suppress(WorkSpentError):
-            return solve_scenario(inputs, ScenarioKey.HYBRID, part, excluded=excluded)
-        return None
-
-    candidates = find_candidates(plans, inputs.by_key, solve_without)
-    judged = [one.plan for one in candidates]
-    drawn = fit_simulation(inputs, parameters, judged, work)
-    simulation = drawn or planned_simulation(inputs, parameters, judged)
-    present, total, paid = simulation.cost(judged, report, work if drawn else None)
-    budget = inputs.total_budget
-    within_budget = np.ones(len(judged)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
-    return choose(Choice(tuple(candidates), present, total, within_budget, terms)), drawn
 
 
 def range_of_plan(

@@ -25,12 +25,12 @@ from statistics import median
 
 import numpy as np
 
-from planner.comparison.results import SMALL_SHARE, ComparisonResults, judge
+from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import UnknownPrice
 from planner.contract.labels import ON_DEMAND, cloud_title, traits
 from planner.contract.request.constraints import CustomOffer
-from planner.costing.choice import Choice
+from planner.costing.choice import Choice, judge
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
@@ -54,11 +54,7 @@ def find_unknown_prices(results: ComparisonResults) -> tuple[UnknownPrice, ...]:
         or not (request.cheaper_if and request.use_catalog)
     ):
         return ()
-    return results.within("unknown_prices", SMALL_SHARE, lambda work: _find(results, work), ())
-
-
-def _find(results: ComparisonResults, work: WorkMeter) -> tuple[UnknownPrice, ...]:
-    rows = []
+    rows, work = [], results.work.share(SMALL_SHARE)
     for terms, machine, discounts in list(_list_unknown(results))[:MOST]:
         with suppress(WorkSpentError, InvalidInput):
             row = _Unknown(results, terms, machine, discounts).build(work)

@@ -18,7 +18,8 @@ s is an assumption of this project.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -28,11 +29,23 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.labels import traits
 from planner.costing.analysis.outcomes import RiskParameters
-from planner.costing.analysis.simulation import RiskResult, reach_plans, summarize_risk
+from planner.costing.analysis.simulation import (
+    Report,
+    RiskResult,
+    Simulation,
+    fit_simulation,
+    nobody_waits,
+    planned_simulation,
+    reach_plans,
+    summarize_risk,
+)
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.scenarios import solve_scenario
 
 Floats = NDArray[np.float64]
 Part = tuple[str, ...]
@@ -41,6 +54,8 @@ BINDING = CAPITAL | {Category.COMMITMENT, Category.UPFRONT, Category.LEASE}
 """Lines of what cannot be undone once it is bought or signed."""
 CERTAINTY_SLACK = 0.02
 """Chance by which plans may be apart that are as certain as each other; an assumption, 2026."""
+SEARCH_SHARE = 0.3
+"""Share of the work left that is searched with for plans without each part of the cheapest ones."""
 MOST_SOLVES = 12
 """Plans that are looked for without a part; an assumption of this project, 2026."""
 
@@ -157,12 +172,28 @@ class Candidate:
         return any(is_of(part, source) for source in self.used)
 
 
-Solve = Callable[[frozenset[str]], Scenario | None]
-"""Gives the cheapest plan at stated values without the sources of these keys."""
+def judge(
+    inputs: ModelInputs,
+    plans: Sequence[Scenario],
+    terms: Terms,
+    parameters: RiskParameters,
+    work: WorkMeter,
+    report: Report = nobody_waits,
+) -> tuple[Choice, Simulation | None]:
+    """The plans, and those without their parts, in the same outcomes, and which of them is advised.
+    Where the work does not allow for outcomes, as if all went as stated, and no simulation."""
+    candidates = find_candidates(plans, inputs, work.share(SEARCH_SHARE))
+    judged = [one.plan for one in candidates]
+    drawn = fit_simulation(inputs, parameters, judged, work)
+    simulation = drawn or planned_simulation(inputs, parameters, judged)
+    present, total, paid = simulation.cost(judged, report, work if drawn else None)
+    budget = inputs.total_budget
+    within_budget = np.ones(len(judged)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
+    return choose(Choice(tuple(candidates), present, total, within_budget, terms)), drawn
 
 
 def find_candidates(
-    plans: Iterable[Scenario], sources: Mapping[str, CapacitySource], solve: Solve
+    plans: Iterable[Scenario], inputs: ModelInputs, work: WorkMeter
 ) -> list[Candidate]:
     """The plans given, of different lines, and those without each part of the cheapest ones; the
     first given come first."""
@@ -173,7 +204,7 @@ def find_candidates(
     def add(plan: Scenario, excluded: frozenset[str]) -> None:
         if not any(plan.lines == other.plan.lines for other in candidates):
             excluded_of[len(candidates)] = excluded
-            candidates.append(Candidate(plan, sources))
+            candidates.append(Candidate(plan, inputs.by_key))
 
     for plan in plans:
         add(plan, frozenset())
@@ -190,9 +221,10 @@ def find_candidates(
                 continue
             seen.add(without)
             solves += 1
-            other = solve(without)
-            if other is not None and other.feasible:
-                add(other, without)
+            with suppress(WorkSpentError):
+                other = solve_scenario(inputs, ScenarioKey.HYBRID, work, excluded=without)
+                if other.feasible:
+                    add(other, without)
     return candidates
 
 

@@ -157,13 +157,6 @@ class Turn(AnswerModel):
     sentence: str = Field(description="The same in words.")
 
 
-class FieldChange(AnswerModel):
-    """A field of the request with another value."""
-
-    field: str = Field(description="Field of the request.")
-    value: int = Field(description="Its value.", json_schema_extra={"unit": "see field"})
-
-
 class Alternative(AnswerModel):
     """What would be cheaper if a limit that nobody asked for were lifted, or a budget were higher;
     where no plan keeps to the limits, what one of them lifted makes possible."""
@@ -174,10 +167,11 @@ class Alternative(AnswerModel):
         "null or an empty list for a limit that the request states and would have to leave out.",
         json_schema_extra={"unit": "see field"},
     )
-    together_with: tuple[FieldChange, ...] = Field(
-        default=(),
-        description="What else this plan takes: other budgets that have to be higher too, or a "
-        "limit that keeps out plans which nobody would run.",
+    together_with: dict[str, int] = Field(
+        default_factory=dict,
+        description="Other fields that this plan takes, with their values: budgets that have to be "
+        "higher too, or a limit that keeps out plans which nobody would run.",
+        json_schema_extra={"unit": "see the field"},
     )
     change: str = Field(description="The same in words: what would have to be allowed.")
     plan: str = Field(description="The plan that would then be advised, in a sentence.")

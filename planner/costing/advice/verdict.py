@@ -422,7 +422,7 @@ def as_typed(value: object) -> str:
 def describe_alternative(one: Alternative, currency: str) -> str:
     """What lifting a rule would save, or make possible, and how a request lifts it."""
     without = one.value is None or one.value == ()
-    changes = [(one.field, one.value), *((other.field, other.value) for other in one.together_with)]
+    changes = [(one.field, one.value), *one.together_with.items()]
     listed = " and ".join(f"{field} = {as_typed(value)}" for field, value in changes)
     how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:

@@ -267,7 +267,7 @@ def _drawn(*possible: Chart | None) -> list[Chart]:
 def _lift(address: QueryDict, one: Alternative) -> str:
     field, value = one.field, one.value
     if value is not None and value != ():
-        changes = {field: value, **{other.field: other.value for other in one.together_with}}
+        changes = {field: value, **one.together_with}
         return _change(address, {name: _in_address(to) for name, to in changes.items()})
     parts = (f"{field}.", f"{field}~")
     return write(address, **{n: None for n in address if n == field or n.startswith(parts)})

@@ -110,9 +110,7 @@ def test_budgets_that_only_together_are_in_the_way_are_raised_together() -> None
     (one,) = raised(results)
     least = round(price() * 2)
     assert (one.field, one.value) == ("constraints.capex_budget", least)
-    assert [(other.field, other.value) for other in one.together_with] == [
-        (f"{YEARS}.0.amount", least)
-    ]
+    assert list(one.together_with.items()) == [(f"{YEARS}.0.amount", least)]
     words = f"with constraints.capex_budget = {least} and {YEARS}.0.amount = {least}: "
     assert words in describe_alternative(one, "USD")
 
