@@ -100,6 +100,7 @@ def shown(answer: Any) -> Any:
     words = re.sub(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", "ID", words)
     words = re.sub(r"\b(gcp|inv)_[\w-]{4,}", "SECRET", words)
     words = re.sub(r"(\d\d:\d\d):\d\d(\.\d+\+00:00)?", r"\1", words)
+    words = re.sub(r"\buser:\d+|(?<=by id: nothing → )\d+", "PERSON", words)
     return [answer.status_code, *re.split(r"(?<=[.:?]) ", words)]
 
 
