@@ -5,6 +5,16 @@ from typing import Any
 from django.db import migrations, models
 
 
+def _leave_out(request: Any) -> None:
+    """What a request may not name any more."""
+    request.pop("rules", None)
+    own = request.get("on_prem")
+    for name in ("payback_margin", "count_on_resale"):
+        request.pop(f"on_prem.{name}", None)
+        if isinstance(own, dict):
+            own.pop(name, None)
+
+
 def freeze_plans(apps: Any, schema_editor: Any) -> None:
     """Rows of every answer that is saved; of one that has another form what its summary tells."""
     from pydantic import ValidationError
@@ -14,14 +24,17 @@ def freeze_plans(apps: Any, schema_editor: Any) -> None:
 
     alias = schema_editor.connection.alias
     for saved in apps.get_model("planner", "SavedComparison").objects.using(alias).iterator():
+        for row in saved.answer.get("cheaper_if", ()):
+            together = row.get("together_with") or ()
+            row["together_with"] = {one["field"]: one["value"] for one in together}
         try:
             saved.rows = shown_rows(ComparisonAnswer.model_validate(saved.answer))
         except ValidationError:
             facts = [[name.replace("_", " "), str(value), ""] for name, value in saved.summary.items()]
             saved.rows = [{"title": "Summary", "rows": facts}]
-        saved.request.pop("rules", None)
-        saved.given.pop("rules", None)
-        saved.save(update_fields=["rows", "request", "given"])
+        _leave_out(saved.request)
+        _leave_out(saved.given)
+        saved.save(update_fields=["rows", "request", "given", "answer"])
 
 
 def drop_rules(apps: Any, schema_editor: Any) -> None:
@@ -37,14 +50,14 @@ def drop_rules(apps: Any, schema_editor: Any) -> None:
             for field in fields:
                 value = getattr(row, field)
                 for part in (value, *(value.get("projects") or ())):
-                    part.pop("rules", None)
+                    _leave_out(part)
             row.save(update_fields=fields)
     jobs = apps.get_model("planner", "Job").objects.using(alias)
     for job in jobs.filter(state="queued").iterator():
         asked = [item.get("request") for item in job.arguments.get("items", ())]
         for request in [job.arguments.get("request"), *asked]:
             if isinstance(request, dict):
-                request.pop("rules", None)
+                _leave_out(request)
         job.save(update_fields=["arguments"])
 
 
