@@ -34,7 +34,7 @@ from planner.contract.request.rules import (
 )
 from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
-from planner.costing.choice import clears_hurdle, judge
+from planner.costing.choice import FEW_SOLVES, clears_hurdle, judge
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario, cents
@@ -472,7 +472,9 @@ def _solve_lifted(
         if other is None or (best is not None and float(other.net_present_cost) >= ceiling):
             continue
         ceiling = float(other.net_present_cost)
-        choice, _ = judge(lifted.inputs, [other], lifted.terms, results.risk_parameters, work)
+        choice, _ = judge(
+            lifted.inputs, [other], lifted.terms, results.few_outcomes, work, most_solves=FEW_SOLVES
+        )
         best = lifted, choice.plan, float(choice.expected[choice.index])
     return best
 

@@ -32,7 +32,7 @@ from planner.costing.advice.verdict import (
     best_without_buying,
     name_limit,
 )
-from planner.costing.choice import judge
+from planner.costing.choice import FEW_SOLVES, judge
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import (
     Scenario,
@@ -197,7 +197,9 @@ def _find_gain(
     if other.buys and not {A_MONTH, IN_TOTAL}.isdisjoint(names):  # which keep rent out as well
         rent = solve_scenario(inputs, ScenarioKey.CLOUD_MIX, work)
     plans = [one for one in (other, rent) if one is not None and one.feasible]
-    choice, _ = judge(inputs, plans, results.terms, results.risk_parameters, work)
+    choice, _ = judge(
+        inputs, plans, results.terms, results.few_outcomes, work, most_solves=FEW_SOLVES
+    )
     other, saving = choice.plan, cents(results.expected_cost - float(choice.expected[choice.index]))
     if saving <= least_saving:
         return None

@@ -77,6 +77,9 @@ PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
 SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
 """Share of the work left that the scenarios may search with, then each of the analyses."""
+FEW_OUTCOMES = 500
+"""Outcomes in which alternatives are judged: the standard error of a saving is twice that of the
+answer's own."""
 MOST_SERVERS = 5
 """Servers whose break-even an answer gives unless all are asked for."""
 SMALL_USD = Decimal(1000)
@@ -352,6 +355,12 @@ class ComparisonResults:
         plan = next(iter(rank_feasible(solved)), None)
         return range_of_plan(plan, self.inputs, self.demand)
 
+    @property
+    def few_outcomes(self) -> RiskParameters:
+        """The same with so many outcomes as tell plans beside the answer's own apart."""
+        parameters = self.risk_parameters
+        return replace(parameters, samples=min(parameters.samples, FEW_OUTCOMES))
+
     @cached_property
     def risk_parameters(self) -> RiskParameters:
         """How far things may go from plan."""
@@ -373,7 +382,7 @@ class ComparisonResults:
         choice = self.choice
         if choice is None or self.simulation is None:
             return None
-        return judge_risk(self.allowed_scenarios, choice, self.risk_parameters)
+        return judge_risk(self.allowed_scenarios, choice, self.simulation.parameters)
 
     @cached_property
     def turning_points(self) -> list[TurningPoint]:

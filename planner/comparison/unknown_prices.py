@@ -30,7 +30,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import UnknownPrice
 from planner.contract.labels import ON_DEMAND, cloud_title, traits
 from planner.contract.request.constraints import CustomOffer
-from planner.costing.choice import Choice, judge
+from planner.costing.choice import FEW_SOLVES, Choice, judge
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
@@ -169,7 +169,9 @@ class _Unknown:
         plan = solve_scenario(inputs, ScenarioKey.HYBRID, work.share(0.5))
         if not plan.feasible:
             return None, 0.0, 0.0
-        choice, _ = judge(inputs, [plan], results.terms, results.risk_parameters, work)
+        choice, _ = judge(
+            inputs, [plan], results.terms, results.few_outcomes, work, most_solves=FEW_SOLVES
+        )
         key = next((s.key for s in inputs.sources if s.label == custom.label), "")
         started = choice.plan.units_started.get(key)
         if started is None:

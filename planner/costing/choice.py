@@ -56,8 +56,8 @@ CERTAINTY_SLACK = 0.02
 """Chance by which plans may be apart that are as certain as each other; an assumption, 2026."""
 SEARCH_SHARE = 0.3
 """Share of the work left that is searched with for plans without each part of the cheapest ones."""
-MOST_SOLVES = 12
-"""Plans that are looked for without a part; an assumption of this project, 2026."""
+MOST_SOLVES, FEW_SOLVES = 12, 4
+"""Plans that are looked for without a part, and of alternatives; an assumption, 2026."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +179,11 @@ def judge(
     parameters: RiskParameters,
     work: WorkMeter,
     report: Report = nobody_waits,
+    most_solves: int = MOST_SOLVES,
 ) -> tuple[Choice, Simulation | None]:
     """The plans, and those without their parts, in the same outcomes, and which of them is advised.
     Where the work does not allow for outcomes, as if all went as stated, and no simulation."""
-    candidates = find_candidates(plans, inputs, work.share(SEARCH_SHARE))
+    candidates = find_candidates(plans, inputs, work.share(SEARCH_SHARE), most_solves)
     judged = [one.plan for one in candidates]
     drawn = fit_simulation(inputs, parameters, judged, work)
     simulation = drawn or planned_simulation(inputs, parameters, judged)
@@ -193,7 +194,7 @@ def judge(
 
 
 def find_candidates(
-    plans: Iterable[Scenario], inputs: ModelInputs, work: WorkMeter
+    plans: Iterable[Scenario], inputs: ModelInputs, work: WorkMeter, most_solves: int = MOST_SOLVES
 ) -> list[Candidate]:
     """The plans given, of different lines, and those without each part of the cheapest ones; the
     first given come first."""
@@ -209,7 +210,7 @@ def find_candidates(
     for plan in plans:
         add(plan, frozenset())
     solves, done = 0, set[int]()
-    while solves < MOST_SOLVES:
+    while solves < most_solves:
         open_ = [i for i in range(len(candidates)) if i not in done]
         if not open_:
             break
@@ -217,7 +218,7 @@ def find_candidates(
         done.add(at)
         candidate = candidates[at]
         for without in _without_each(candidate, excluded_of[at]):
-            if without in seen or solves >= MOST_SOLVES:
+            if without in seen or solves >= most_solves:
                 continue
             seen.add(without)
             solves += 1

@@ -238,7 +238,7 @@ OPERATIONS = (
        where={"pk": "portfolio", "form": "=csv"}),
     *flat("job", "job"),
     *flat("sweep", "sweep"),
-    op("sweep-list", "post", "edit", 202, stranger=400, body=body({"requests": [REQUEST]})),
+    op("sweep-list", "post", "edit", 202, stranger=202, body=body({"requests": [REQUEST]})),
     act("sweep-rows", "get", "view", "sweep"),
     act("sweep-cancel", "post", "edit", "sweep"),
     act("job-cancel", "post", "edit", "job"),

