@@ -52,6 +52,8 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 def check_url(text: str) -> httpx.URL:
     """A URL of the form that we send to. A host that is an address, in any spelling (127.1,
     0x7f…), is judged at once, a name when it is resolved."""
+    if not text.isascii():  # which may look like another host
+        raise InvalidInput("url", "has letters beyond ASCII; write its host in the form xn--…")
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, ValueError) as error:
