@@ -131,18 +131,6 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
 
 
 @pytest.mark.sweep
-def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES["answer"])
-        page.route(re.compile("pue=1.7"), lambda route: route.abort())
-        unfold(page)
-        page.get_by_label("PUE, ratio").fill("1.7")
-        page.get_by_label("PUE, ratio").press("Enter")
-        expect(page.locator("#refused")).to_contain_text("did not answer")
-        expect(page.get_by_label("PUE, ratio")).to_have_value("1.7")
-
-
-@pytest.mark.sweep
 def test_the_whole_way_by_keyboard(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/")

@@ -18,11 +18,6 @@ from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
 
 
-@pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes", "method"])
-def test_a_page_opens_with_prices(client, prices, name):
-    assert get(client, name).status_code == 200
-
-
 @pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes"])
 def test_a_page_opens_before_any_price_is_loaded(client, db, name):
     assert get(client, name).status_code == 200
@@ -54,36 +49,6 @@ def strip(page):
     return " ".join(strip_tags(page).split())
 
 
-def test_each_chart_has_its_table(client, prices):
-    page = text(get(client, "plan", HOURS))
-    assert page.count("data-chart=") == page.count("Show data") >= 3
-
-
-def test_a_small_job_gets_the_verdict_and_one_table(client, prices):
-    response = get(client, "plan", {**HOURS, "workload.hours_per_month": "10"})
-    page, words = response.context["page"], text(response)
-    assert page.is_small
-    assert words.count('class="table card-table table-sm scenarios"') == 1
-    assert "data-chart=" not in words
-    for fold in ("why", "over-time"):
-        assert f'id="{fold}"' not in words
-
-
-def test_what_nobody_asked_for_is_said_under_the_answer(client, prices):
-    words = strip(text(get(client, "plan", HOURS)))
-    everything = "NVIDIA with CUDA, not interruptible, commercial regions, whole machines"
-    assert f"Assumed: {everything}." in words
-    asked = {**HOURS, "workload.interruptible": "true", "constraints.allow_partial_nodes": "true"}
-    words = strip(text(get(client, "plan", asked)))
-    assert "Assumed: NVIDIA with CUDA, commercial regions." in words
-
-
-def test_the_panel_shows_the_totals_so_far(client, prices):
-    page = text(get(client, "plan-live", HOURS))
-    assert "24,000" in page
-    assert "Hybrid" in page
-
-
 def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(client, prices):
     response = get(client, "plan", {**HOURS, "horizon_months": "200", "name": "My plan"})
     page = text(response)
@@ -111,31 +76,6 @@ def test_bad_input_is_named_and_never_a_traceback(client, prices, name, value, f
     response = get(client, "plan", {**HOURS, name: value})
     assert response.status_code == 400
     assert field in text(response)
-
-
-def test_nothing_that_fits_says_so_and_shows_no_total(client, prices):
-    page = text(get(client, "plan", {**HOURS, "constraints.min_accelerator_memory_gib": "4000"}))
-    assert "No plan within these limits" in strip(page)
-    assert "0 USD over" not in page
-
-
-def test_the_market_filters_and_sorts(client, prices):
-    page = text(get(client, "market", {"accelerator": "H100", "purchase_option": "on_demand"}))
-    assert "1 offer." in page
-    assert "6.88" in page
-
-
-def test_the_market_refuses_an_unknown_filter_value_by_name(client, prices):
-    response = get(client, "market", {"provider": "acme"})
-    assert response.status_code == 400
-    assert "provider" in text(response)
-
-
-def test_an_offer_shows_its_options_and_source(client, prices):
-    page = text(get(client, "market-offer", {"id": "aws:us-east-1:p5.48xlarge:on_demand"}))
-    assert "Purchase options in this region" in page
-    assert "reserved" in page
-    assert "1 price known, the first of" in page
 
 
 def test_every_open_page_can_be_closed(client, prices, settings):
@@ -226,10 +166,3 @@ def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
     page = text(get(client, "plan", {**budget, "explain": "true"}))
     assert "more of the capital budget (now 1,000 USD) would save" in page
     assert "Compute it" not in page
-
-
-def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
-    page = get(client, "plan", HOURS).context["page"]
-    rented = next(row for row in page.energy if row.title.startswith("On demand"))
-    assert rented.is_unknown
-    assert "Without" in text(get(client, "plan", HOURS))

@@ -73,14 +73,6 @@ def test_undo_keeps_the_folds_open_and_goes_on_while_there_is_something_to_undo(
     assert page.locator("details.fold").evaluate_all(folds) == opened
 
 
-def test_an_answer_opened_anew_has_nothing_to_undo(answer):
-    page = answer.page
-    change(page, TREND, "20")
-    expect(page.locator("[data-undo]")).to_be_visible()
-    page.goto(page.url)
-    expect(page.locator("[data-undo]")).to_be_hidden()
-
-
 def test_a_refused_change_leaves_the_figures_unmarked(answer):
     page = answer.page
     before = total(page)

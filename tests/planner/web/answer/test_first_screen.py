@@ -15,14 +15,6 @@ from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
-UNNAMED = {name: value for name, value in HOURS.items() if name != "name"}
-
-
-def test_a_plan_without_a_name_is_called_by_what_to_do(client: Any, prices: Any) -> None:
-    page = text(get(client, "plan", UNNAMED | {"start": "2031-02", "horizon_months": "5"}))
-    assert '<h1 class="h2" id="plan-title">Rent, 5 months from February 2031</h1>' in page
-    assert "<title>Rent, 5 months from February 2031 · GPU cost planner</title>" in page
-
 
 def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: Any) -> None:
     page = text(get(client, "plan", HOURS | {"start": "2019-01"}))
@@ -89,13 +81,6 @@ def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
     (words,) = [row.words for row in figure_rows(answer) if row.title == "Reserved by date"]
     shown = words.replace("\xa0", " ")
     assert f"({shown} under contract, " in answer.headline
-
-
-def test_without_a_plan_that_has_a_range_no_range_is_announced(client: Any, prices: Any) -> None:
-    asked = HOURS | {"constraints.total_budget": "1", "risk.samples": "200"}
-    page = text(get(client, "plan", asked))
-    assert "8 of 10" not in page
-    assert "8 of 10" in text(get(client, "plan", HOURS | {"risk.samples": "200"}))
 
 
 def test_a_range_that_does_not_hold_is_not_called_8_of_10_cases_below_the_table(

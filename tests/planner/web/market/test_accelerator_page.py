@@ -44,41 +44,9 @@ def test_terms_of_one_and_of_three_years_stand_below_their_titles():
     assert (terms, prices) == ([12, 36], [4.25, round(600_000 / (36 * 730 * 8), 4)])
 
 
-def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
-    rows = list_providers(get(H100), catalog.current())
-    for index in range(len(WAYS)):
-        cells = [row.cells[index] for row in rows]
-        priced = [cell for cell in cells if cell.offer]
-        assert sum(cell.is_cheapest for cell in cells) == bool(priced)
-        if priced:
-            least = min(cell.usd_per_accelerator_hour for cell in priced)
-            marked = next(cell for cell in cells if cell.is_cheapest)
-            assert marked.usd_per_accelerator_hour == least
-
-
-def test_the_page_says_what_is_not_known_and_never_that_it_is_not_sold(client, prices):
-    page = text(page_of(client))
-    assert "no price known" in page
-    assert "Cheapest by provider" in page
-    assert reverse("plan") in page
-
-
 def test_an_accelerator_that_nobody_sells_says_so(client, prices):
     assert "Nobody is known to sell it by the hour" in text(page_of(client, "nvidia-k80"))
 
 
 def test_a_name_that_is_none_is_not_found(client, prices):
     assert page_of(client, "no-such-card").status_code == 404
-
-
-def test_its_servers_and_its_datasheet_stand_below_its_prices(client, prices):
-    page = text(page_of(client, H100))
-    assert "8 × H100 SXM5 80 GB" in page
-    rows = dict(page_of(client, H100).context["datasheet"])
-    assert (rows["Power, W"], rows["bf16, dense TFLOP/s"]) == (700, 989.4)
-    assert page.index("Servers to buy") < page.index("Datasheet")
-
-
-def test_the_table_of_the_market_leads_to_it(client, prices):
-    page = client.get(reverse("market")).content.decode()
-    assert reverse("market-accelerator", args=[H100]) in page

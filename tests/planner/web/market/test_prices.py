@@ -6,25 +6,13 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
-from django.utils.html import strip_tags
 
 from planner.web.common.formatting import arrange_coverage, describe_state
 from planner.web.market.market_pages import draw_history
 from pricing import catalog
 from pricing.market.coverage import CoverageRow, PriceState
 from tests.planner.costing.market_of import H100
-from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
-
-
-def test_market_and_answer_show_which_prices_are_known(client, prices):
-    everything = text(get(client, "market"))
-    assert "Which prices are known" not in everything
-    searched = " ".join(strip_tags(text(get(client, "market", {"accelerator": H100}))).split())
-    answered = " ".join(strip_tags(text(get(client, "plan", HOURS))).split())
-    for page in (searched, answered):
-        assert "Which prices are known" in page
-        assert "sold, price not known" in page
 
 
 def test_terms_of_a_cloud_that_no_source_speaks_of_are_not_called_not_sold():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.http import QueryDict
 
 from planner.web.common.plan_request import read_plan_request
 from planner.web.plan.forms import as_query
-from tests.planner.web.asking import HOURS, get, text
+from tests.planner.web.asking import HOURS, get
 
 RULES = {
     "workload.software": "any",
@@ -41,39 +40,6 @@ def test_the_address_carries_them_into_the_request() -> None:
         "allow_any_node": True,
     }
     assert request["term_end"] == "within"
-
-
-def test_each_has_a_box_with_words_beside_it(client, prices):
-    response = get(client, "plan", HOURS | {"edit": "1"} | RULES)
-    page = text(response)
-    for name in RULES:
-        assert f'name="{name}"' in page, name
-    shown = [
-        box for group in ("work", "rules", "limits") for box in response.context["boxes"][group]
-    ]
-    helped = {box.field.path for box in shown if box.field.help}
-    assert RULES.keys() - helped == {"constraints.geographies"}
-    assert "European Economic Area" in page
-
-
-@pytest.mark.parametrize(
-    ("kind", "given"),
-    [({}, {}), ({"workload.interruptible": "true"}, {"workload.interruptible"})],
-)
-def test_the_rules_in_force_are_assumptions(client, prices, kind, given):
-    found = rows(get(client, "plan", HOURS | kind))
-    shown = {path: found[path].shown for path in found if found[path].source.startswith("rules of")}
-    expected = {
-        "constraints.partitions": "Commercial regions",
-        "workload.software": "CUDA (NVIDIA)",
-        "workload.interruptible": "No, it runs until it is done",
-        "term_end": "None may end after the horizon",
-        "constraints.allow_partial_nodes": "Whole machines only",
-        "constraints.allow_any_node": "Large enough and joined by a network",
-        "workload.accelerators_per_job": "1",
-    }
-    assert shown == {path: words for path, words in expected.items() if path not in given}
-    assert all(found[path].given and found[path].source == "request" for path in given)
 
 
 def test_each_is_lifted_from_the_table(client, prices):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
-from django.http import QueryDict
 from django.urls import reverse
 
 from planner.models import Role
-from planner.web.common.plan_request import pinned_revisions
-from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import Workspace, market
 
@@ -26,29 +23,12 @@ def totals(response):
     return [s.total_cost for s in response.context["page"].answer.scenarios]
 
 
-def test_the_link_names_start_and_prices(client, prices):
-    given = dict(HOURS)
-    del given["start"]
-    found = parse_qs(urlsplit(share(client, given)).query)
-    assert found["prices"] == ["aws.1"]
-    assert len(found["start"][0]) == 7
-
-
 def test_the_link_gives_the_same_answer_after_the_catalog_moved_on(client, prices):
     before = get(client, "plan", HOURS)
     link = before.context["share"]
     market("70.00", as_of=LATER)
     assert totals(get(client, "plan", HOURS)) != totals(before)
     assert totals(client.get(link)) == totals(before)
-
-
-def test_the_link_says_what_has_changed_since(client, prices):
-    link = share(client)
-    market("70.00", as_of=LATER)
-    response = client.get(link)
-    page = text(response)
-    assert "this answer uses" in page
-    assert [(one.title, one.used) for one in response.context["newer_prices"]] == [("AWS", 1)]
 
 
 def test_one_click_answers_with_todays_prices(client, prices):
@@ -70,21 +50,6 @@ def test_what_the_team_adds_goes_with_the_link(client, prices):
     assert totals(client.get(mine.context["share"])) == totals(mine)
 
 
-def test_own_prices_alone_pin_nothing(client, prices):
-    own = {
-        **HOURS,
-        "use_catalog": "false",
-        "custom_offers.0.label": "mine",
-        "custom_offers.0.accelerator": "H100",
-        "custom_offers.0.accelerator_count": "8",
-        "custom_offers.0.purchase_option": "on_demand",
-        "custom_offers.0.usd_per_hour": "40",
-    }
-    before = get(client, "plan", own)
-    assert "prices=none" in before.context["share"]
-    assert totals(client.get(before.context["share"])) == totals(before)
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("given", ["aws", "aws.x", "aws.1;gcp.2", "1.aws", "aws.1-", "../etc.1"])
 def test_text_that_names_no_prices_is_refused_by_name(client, prices, given):
@@ -97,12 +62,6 @@ def test_a_revision_that_never_was_is_refused(client, prices):
     response = get(client, "plan", {**HOURS, "prices": "aws.7"})
     assert response.status_code == 400
     assert "aws has no revision 7" in text(response)
-
-
-def test_no_name_pins_nothing():
-    assert pinned_revisions(QueryDict("")) is None
-    with pytest.raises(InvalidInput):
-        pinned_revisions(QueryDict("prices=?"))
 
 
 def discounted(role=Role.EDITOR):

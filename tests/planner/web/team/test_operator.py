@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from planner.models import AuditEntry, Job, Role
+from planner.models import AuditEntry, Job
 from planner.services.observability.measures import render_measures
-from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun, Revision
+from pricing.models import QuarantinedBatch, QuarantinedPrice, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage import store
@@ -35,13 +35,6 @@ def held(work) -> QuarantinedBatch:
     return done.quarantined_batch
 
 
-def test_the_page_tells_what_is_in_force_and_what_ran(work, operator):
-    RefreshRun.objects.create(provider="aws", outcome="failed", message="No key.", remedy="Set it.")
-    page = text(operator.get("/operator/"))
-    assert "No key. Set it." in page
-    assert "AWS" in page
-
-
 def test_what_a_refresh_left_as_it_was_is_named_with_its_remedy(work, operator):
     rows = tuple(offer("55.04", region=f"region-{n}", as_of=SEEN) for n in range(10))
     for offers in (rows, rows[1:]):
@@ -60,13 +53,6 @@ def test_held_prices_are_released(held, operator):
     assert (entry.actor, entry.action) == ("operator", "prices.released")
     assert entry.after == {"provider": "aws", "offers": 1, "reasons": held.reasons, "revision": 2}
     assert "prices.released" in page
-
-
-def test_held_prices_are_rejected(held, operator):
-    operator.post(f"/operator/quarantined/{held.pk}/reject/")
-    held.refresh_from_db()
-    assert held.state == "discarded"
-    assert Revision.objects.filter(provider="aws").count() == 1
 
 
 @pytest.fixture
@@ -109,14 +95,6 @@ def test_a_ticked_price_is_rejected_and_nothing_ticked_is_nothing_decided(quaran
     assert Revision.objects.count() == revisions
 
 
-def test_run_now_starts_a_job(operator, settings):
-    settings.TASKS_INLINE = False
-    answer = operator.post("/operator/refresh/", {"providers": ["aws"]})
-    job = Job.objects.get()
-    assert answer["Location"] == f"/jobs/{job.pk}/"
-    assert job.arguments == {"providers": ["aws"]}
-
-
 @pytest.fixture
 def running(work) -> Job:
     return Job.objects.create(
@@ -124,29 +102,9 @@ def running(work) -> Job:
     )
 
 
-def test_a_running_job_shows_its_progress_and_asks_again(running, signed_in):
-    page = text(signed_in(Role.VIEWER).get(f"/jobs/{running.pk}/"))
-    assert 'max="10" value="3"' in page
-    assert "Third" in page
-    assert 'hx-trigger="every 700ms"' in page
-
-
 def test_htmx_gets_the_bar_alone(running, signed_in):
     answer = signed_in().get(f"/jobs/{running.pk}/", headers={"HX-Request": "true"})
     assert "<html" not in text(answer)
-
-
-def test_a_job_is_cancelled(running, signed_in):
-    signed_in(Role.EDITOR).post(f"/jobs/{running.pk}/cancel/")
-    running.refresh_from_db()
-    assert running.cancel_requested
-
-
-def test_what_each_provider_came_to_is_told(work, operator):
-    result = {"results": [{"provider": "aws", "outcome": "failed", "message": "No key.",
-                           "remedy": "Set it.", "revision": None, "offers": None}]}  # fmt: skip
-    job = Job.objects.create(kind="price_refresh", state="succeeded", result=result)
-    assert "No key. Set it." in text(operator.get(f"/jobs/{job.pk}/")).replace("..", ".")
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import errno
-import io
 
 import pytest
 from django.core.files import uploadedfile
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from planner.models import Job, Project, Role, SavedComparison, Variant
-from planner.services.actuals import actuals
+from planner.models import Job, Project, Role, SavedComparison
 from planner.services.actuals import uploads as aside
 from planner.services.jobs import jobs
-from planner.services.projects import projects, saved_comparisons
+from planner.services.projects import projects
 from tests.planner.web.team.texts import text
 
 PAID = b"month,cost,hours\n2027-01,12000.50,300\n"
@@ -86,42 +84,11 @@ def test_an_answer_of_a_variant_is_saved(work, project, here, signed_in):
     assert (kept.variant, kept.note) == (variant, "why")
 
 
-def test_saved_comparisons_are_listed_with_their_state(work, project, here, signed_in):
-    saved_comparisons.submit(work.access(), work.saved(project))
-    page = text(signed_in(Role.APPROVER).get(here))
-    assert "submitted" in page
-    assert "Approve" in page
-
-
-@pytest.mark.usefixtures("months_over")
-def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, signed_in):
-    work.saved(project)
-    actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
-    page = text(signed_in(Role.VIEWER).get(here))
-    spent = actuals.variance(project).as_dict()["total"]
-    assert "machines rented" in page
-    assert "costs that follow use at the use so far and current prices, the rest as planned" in page
-    assert "the plan at the ratio of paid to planned so far" not in page
-    assert f"{float(spent['causes']['usage']):,.0f} USD" in page
-
-
-def test_a_small_file_is_read_at_once(project, here, signed_in):
-    answer = send(signed_in(Role.EDITOR), here, PAID)
-    assert answer["Location"].startswith(here)
-    assert project.uploads.get().rows == 1
-
-
 def test_a_wrong_row_is_named_on_the_page(project, here, signed_in):
     answer = send(signed_in(), here, b"month,cost\n2027-01,much\n")
     assert answer.status_code == 400
     assert "row 2 › cost" in text(answer)
     assert not project.uploads.exists()
-
-
-def test_the_same_file_is_not_taken_twice(here, signed_in):
-    send(signed_in(), here, PAID)
-    answer = send(signed_in(), here, PAID)
-    assert "was uploaded to the project before" in text(answer)
 
 
 @pytest.mark.parametrize("at_once", [10, 10**6])
@@ -130,13 +97,6 @@ def test_a_month_that_is_counted_already_is_said(here, signed_in, monkeypatch, a
     send(signed_in(), here, PAID)
     answer = send(signed_in(), here, PAID.replace(b"300", b"310"), follow=True)
     assert "January 2027 is counted in an earlier upload too" in text(answer)
-
-
-def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, monkeypatch):
-    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", 10)
-    answer = send(signed_in(Role.EDITOR), here, PAID, follow=True)
-    assert "1 rows were read" in text(answer)
-    assert project.uploads.get().file_name == "paid.csv"
 
 
 def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
@@ -166,38 +126,3 @@ def test_a_full_disk_is_said_and_nothing_half_written_stays(
     assert "disk is full, so nothing was stored" in text(answer)
     assert not Job.objects.exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_an_upload_is_taken_out_again(work, project, here, signed_in):
-    upload = actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
-    signed_in(Role.EDITOR).post(f"{here}uploads/{upload.pk}/delete/")
-    assert not project.uploads.exists()
-
-
-def test_a_variant_is_removed(work, project, here, signed_in):
-    variant = projects.create_variant(work.access(), project, {"name": "S", "changes": {}})
-    signed_in(Role.EDITOR).post(f"{here}variants/{variant.pk}/delete/")
-    assert not Variant.objects.exists()
-
-
-def test_a_project_with_a_submitted_plan_is_not_deleted(work, project, here, signed_in):
-    saved_comparisons.submit(work.access(), work.saved(project))
-    answer = signed_in().post(f"{here}delete/", follow=True)
-    assert "archive it instead" in text(answer)
-    assert Project.objects.filter(pk=project.pk).exists()
-
-
-def test_a_project_is_archived_and_taken_out_again(project, here, signed_in):
-    signed_in().post(f"{here}archive/")
-    project.refresh_from_db()
-    assert project.archived
-    signed_in().post(f"{here}archive/")
-    project.refresh_from_db()
-    assert not project.archived
-
-
-def test_everything_kept_is_priced_again_as_a_job(work, project, here, signed_in):
-    work.saved(project)
-    page = text(signed_in().post(f"{here}reprice/", follow=True))
-    assert "Repricing" in page
-    assert "First plan" in page

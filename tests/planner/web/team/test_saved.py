@@ -11,7 +11,6 @@ from planner.models import Role, SavedComparison, State
 from planner.services.projects import saved_comparisons
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.texts import text
-from tests.planner.workspace import market
 
 
 @pytest.fixture
@@ -34,13 +33,6 @@ def state_of(kept: SavedComparison) -> str:
     return kept.state
 
 
-def test_the_frozen_answer_is_shown_after_prices_moved(here, signed_in):
-    market("99.00")
-    page = text(signed_in(Role.VIEWER).get(here))
-    assert "173,980" in page  # 165,120 of rent, 5 % of support plan, 604 of people
-    assert "aws revision 1 → 2" in page
-
-
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -61,27 +53,6 @@ def test_page_and_pack_show_what_is_left_of_the_budget_of_the_project(
     _, paper = read_paper(browser.get(f"/c/{kept.pk}/pack/").content)
     assert f"Budget of the project: {words}" in seen(page).replace("\u00a0", " ")
     assert f"Budget of the project: {words}" in paper
-
-
-def test_what_changed_since_is_told_by_cause(here, signed_in):
-    market("66.048")
-    page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
-    assert "208,655 USD" in page  # 198,144 of rent, 5 % of support plan, 604 of people
-    assert "34,675 USD" in page
-    assert "Total 173,980 USD 208,655 USD" in seen(page)
-
-
-def test_a_draft_is_submitted_and_approved(kept, here, signed_in):
-    signed_in(Role.EDITOR).post(f"{here}submit/", {"version": kept.version})
-    assert state_of(kept) == State.SUBMITTED
-    signed_in(Role.APPROVER).post(f"{here}approve/", {"version": kept.version})
-    assert state_of(kept) == State.APPROVED
-
-
-def test_a_submitted_one_is_sent_back(work, kept, here, signed_in):
-    saved_comparisons.submit(work.access(), kept)
-    signed_in(Role.APPROVER).post(f"{here}send-back/")
-    assert state_of(kept) == State.DRAFT
 
 
 def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, signed_in):
@@ -116,19 +87,6 @@ def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in
     assert state_of(kept) == State.SUBMITTED
 
 
-def test_name_and_note_of_a_draft_are_changed(kept, here, signed_in):
-    values = {"name": "Better", "note": "because", "version": kept.version}
-    signed_in(Role.EDITOR).post(f"{here}edit/", values)
-    kept.refresh_from_db()
-    assert (kept.name, kept.note) == ("Better", "because")
-
-
-def test_a_submitted_one_is_not_deleted(work, kept, here, signed_in):
-    saved_comparisons.submit(work.access(), kept)
-    signed_in().post(f"{here}delete/")
-    assert SavedComparison.objects.filter(pk=kept.pk).exists()
-
-
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("form", "begins"), [("csv", b""), ("xlsx", b"PK"), ("json", b"{"), ("focus", b"")]
@@ -137,7 +95,3 @@ def test_it_is_exported_under_its_name(here, signed_in, form, begins):
     answer = signed_in(Role.VIEWER).get(f"{here}export/{form}/")
     assert answer.content.startswith(begins)
     assert 'filename="first-plan.' in answer["Content-Disposition"]
-
-
-def test_a_copy_opens_in_the_plan_form(here, signed_in):
-    assert "workload.hours_per_month=4000" in text(signed_in().get(here))

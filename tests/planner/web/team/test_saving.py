@@ -62,22 +62,6 @@ def test_a_budget_that_may_be_two_amounts_keeps_nothing(work, signed_in):
     assert not Project.objects.exists()
 
 
-def test_what_is_saved_is_what_the_page_showed(work, signed_in, client):
-    signed_in(Role.EDITOR).post(HERE, NEW)
-    shown = text(client.get(f"/plan/?{urlencode(PLAN)}"))
-    total = SavedComparison.objects.get().summary["total_cost"]
-    assert f"{float(total):,.0f}" in shown
-
-
-def test_an_answer_is_added_to_a_project(work, signed_in):
-    project = work.project()
-    values = {**NEW, "project": str(project.pk)}
-    signed_in(Role.EDITOR).post(HERE, values)
-    kept = project.saved_comparisons.get()
-    assert kept.given["workload"]["hours_per_month"] == 2000
-    assert kept.variant is None
-
-
 def test_a_variant_asks_what_the_plan_asked(work, signed_in):
     project = work.project()
     signed_in(Role.EDITOR).post(HERE, {**NEW, "project": str(project.pk), "kind": "variant"})
@@ -91,10 +75,6 @@ def test_a_refusal_of_the_plan_is_shown(work, signed_in):
     answer = signed_in().post(f"/save/?{wrong}", NEW)
     assert answer.status_code == 400
     assert "horizon_months" in text(answer)
-
-
-def test_a_viewer_cannot_save(work, signed_in):
-    assert signed_in(Role.VIEWER).post(HERE, NEW).status_code == 403
 
 
 def test_a_foreign_project_cannot_be_chosen(work, signed_in):

@@ -8,14 +8,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from planner.models import Project, Role
+from planner.models import Project
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import BurnMonth, Completion, burn, estimate_completion
 from planner.web.team.spending import (
     burn_chart,
     headroom_sentence,
 )
-from tests.planner.web.team.texts import text
 
 pytestmark = pytest.mark.usefixtures("months_over")
 
@@ -61,14 +60,6 @@ def test_the_charts_draw_what_the_services_say(work):
     assert chart.x[0] == "Jan 2027"
     assert "2027-" not in chart.summary
     assert "Paid by February 2027" in chart.summary
-
-
-def test_the_page_shows_headroom_and_plan_before_the_first_actuals(work, signed_in):
-    project = work.project(budget="900000")
-    work.saved(project)
-    page = text(signed_in(Role.VIEWER).get(f"/team/alpha/projects/{project.pk}/"))
-    assert "against a budget of 900,000 USD" in page
-    assert "Cost up to each month" in page
 
 
 def month(name: str, planned: int, actual: int | None, estimate: int | None) -> BurnMonth:
