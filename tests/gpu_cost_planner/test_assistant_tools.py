@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from gpu_cost_planner import compare, estimate, plan_portfolio
+from gpu_cost_planner import compare, plan_portfolio
 from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports import TABLES
-from planner.exports.frames import FRAMES
 from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.requests import generated
 from tests.properties import one_in
@@ -84,28 +83,12 @@ def test_a_refusal_says_which_fields_to_change() -> None:
     assert [error["field"] for error in answer.data["errors"]] == ["horizon_months", "workload"]
 
 
-def test_an_estimate_is_short() -> None:
-    work = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
-    answer, whole = call("estimate", workload=work), estimate({"workload": work}).to_json()
-    assert answer.text.startswith(f"{whole['accelerator_hours']['p50']:,.0f} accelerator-hours (")
-    assert 9_000 < whole["accelerator_hours"]["p50"] < 11_000
-    assert answer.data["accelerator_hours"] == whole["accelerator_hours"]
-    assert answer.data["candidates"] == whole["candidates"][:5]
-
-
 @pytest.mark.parametrize("table", one_in(4, TABLES))
 def test_every_table_is_given_on_demand(table: str) -> None:
     answer = call("explain", request=EUROPE | WHOLE, table=table)
     assert not answer.is_error
     assert answer.text.splitlines()[0].split(",")[0]
     assert answer.data["shown"] <= 200
-
-
-def test_the_lines_of_a_scenario_are_those_of_the_answer() -> None:
-    answer = call("explain", request=EUROPE, table="lines", scenario="spot")
-    lines = FRAMES["lines"](compare(EUROPE).answer)
-    assert answer.data["rows"] == (lines["scenario"] == "spot").sum()
-    assert "on_demand," not in answer.text
 
 
 def test_a_long_table_says_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,12 +23,6 @@ EXAMPLES = ROOT / "tests" / "examples"
 LENOVO = str(EXAMPLES / "lenovo.json")
 
 
-def test_a_table_is_printed_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", LENOVO, "--table", "scenarios"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert len(rows) == 6
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -37,24 +37,6 @@ def test_a_table_says_what_to_do_and_when_it_pays_back(capsys: Capture) -> None:
     assert "on_prem *" in text
 
 
-def test_json_is_the_whole_answer(capsys: Capture) -> None:
-    answer = json.loads(run(capsys, str(LENOVO), "--json"))
-    assert answer["break_even"][0]["hours"] == pytest.approx(8556.244, abs=0.01)
-    assert len(answer["scenarios"]) == 6
-
-
-def test_toml_is_read_too(capsys: Capture, tmp_path: Path) -> None:
-    given = json.loads(LENOVO.read_text())
-    offer, server = given["custom_offers"][0], given["on_prem"]["servers"][0]
-    lines = ["use_catalog = false", "horizon_months = 12"]
-    lines += ["[workload]"] + [f"{k} = {json.dumps(v)}" for k, v in given["workload"].items()]
-    lines += ["[[custom_offers]]"] + [f"{k} = {json.dumps(v)}" for k, v in offer.items()]
-    lines += ["[[on_prem.servers]]"] + [f"{k} = {json.dumps(v)}" for k, v in server.items()]
-    path = tmp_path / "request.toml"
-    path.write_text("\n".join(lines))
-    assert json.loads(run(capsys, str(path), "--json"))["horizon_months"] == 12
-
-
 def test_standard_input_is_read(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.TextIOWrapper(io.BytesIO(LENOVO.read_bytes()))
     monkeypatch.setattr("sys.stdin", text)
@@ -79,10 +61,6 @@ def test_a_refusal_names_the_field(capsys: Capture, tmp_path: Path, text: str, w
     path = tmp_path / "request"
     path.write_text(text)
     assert words in refused(capsys, str(path))
-
-
-def test_a_file_that_is_not_there(capsys: Capture) -> None:
-    assert "file: /nowhere.json cannot be read" in refused(capsys, "/nowhere.json")
 
 
 def test_one_table_is_csv(capsys: Capture) -> None:

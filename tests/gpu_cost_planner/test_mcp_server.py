@@ -5,10 +5,7 @@ Runs where the extra mcp is installed; `tests/test_dependencies.py` says what is
 
 from __future__ import annotations
 
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from typing import Any
@@ -88,33 +85,3 @@ def test_the_command_hands_the_tools_to_a_server_over_http(monkeypatch: Any) -> 
     with TestClient(application, base_url="http://127.0.0.1:8123") as client:
         answer = client.post("/mcp", json=question, headers=accepted)
     assert "of" in answer.json()["result"]["content"][0]["text"]
-
-
-@pytest.mark.sweep
-def test_a_process_of_its_own_serves_clients_over_http() -> None:
-    port = find_port()
-    arguments = [sys.executable, "-m", "gpu_cost_planner", "mcp", "--http", "--port", str(port)]
-    with subprocess.Popen(arguments) as process:
-        try:
-            wait_until_open(port)
-            url = f"http://127.0.0.1:{port}/mcp"
-            result = ask(lambda client: client.call_tool("offers", {"limit": 1}), url)
-        finally:
-            process.terminate()
-    assert "of" in result.content[0].text
-
-
-def find_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def wait_until_open(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as attempt:
-            if attempt.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError(port)

@@ -46,13 +46,6 @@ def test_the_tables_say_rows_use_and_demand(bill, run):
     assert "Demand of nvidia-h100-80gb-sxm by level and fading trend, from 6 months" in text
 
 
-def test_json_holds_months_and_demand(bill, run):
-    printed = json.loads(run(bill, "--json", "--start", "2026-01"))
-    assert printed["complete"] is True
-    assert printed["months"][0]["accelerator_hours"] == 5840.0
-    assert len(printed["demand"]["hours_per_month"]) == 12
-
-
 def test_the_demand_is_written_as_a_request(bill, run, tmp_path):
     run(bill, "--request", tmp_path / "plan.json", "--forecast", "3", "--start", "2025-07")
     request = read_request(json.loads((tmp_path / "plan.json").read_text()))

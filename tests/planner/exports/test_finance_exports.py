@@ -14,7 +14,6 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import Context
 from planner.exports.focus import focus_rows
-from planner.exports.frames import fiscal_years_frame
 from planner.exports.workbook import as_workbook
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
@@ -63,13 +62,6 @@ def test_the_workbook_has_fiscal_years_and_returns(method: str) -> None:
     assert returns["On-prem"][2] == pytest.approx(float(own.finance.net_present_value or 0))
     present = {row[0].value: row[2].value for row in book["Summary"].iter_rows() if row[0].value}
     assert present["On-prem"] == pytest.approx(float(own.require_present_cost()))
-
-
-def test_the_frame_has_a_row_for_each_year() -> None:
-    frame = fiscal_years_frame(answer("lease"))
-    own = frame[frame["scenario"] == "on_prem"]
-    total = answer("lease").by_key[ScenarioKey.ON_PREM].total_cost
-    assert sum(own["cash"]) == sum(own["cost"]) == total
 
 
 KEYS = [ScenarioKey.ON_DEMAND, ScenarioKey.COMMITTED, ScenarioKey.ON_PREM, ScenarioKey.HYBRID]

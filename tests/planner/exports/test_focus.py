@@ -14,11 +14,10 @@ import pytest
 from planner.exports.csv_export import Context, Step
 from planner.exports.focus import (
     as_commitments,
-    as_focus,
     commitment_rows,
     focus_rows,
 )
-from planner.exports.focus_columns import COLUMNS, COMMITMENT_COLUMNS
+from planner.exports.focus_columns import COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
 
@@ -152,11 +151,6 @@ def test_pricing_categories_follow_the_purchase_option() -> None:
     assert of("committed", "commitment") == {"Committed"}
 
 
-def test_the_file_has_every_column_in_order() -> None:
-    reader = csv.reader(io.StringIO(as_focus(typed(), context("hybrid")).decode()))
-    assert tuple(next(reader)) == COLUMNS
-
-
 def test_the_recommended_scenario_is_exported_by_default() -> None:
     first = next(focus_rows(typed(), Context()))
     assert first["x_ScenarioId"] == answer()["recommendation"]["scenario"]
@@ -194,11 +188,6 @@ def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
         assert Decimal(row["ContractCommitmentCost"]) == due
         is_spend = row["ContractCommitmentCategory"] == "Spend"
         assert bool(row["ContractCommitmentQuantity"]) != is_spend
-
-
-def test_a_plan_without_commitments_is_a_header() -> None:
-    content = as_commitments(typed(), context("on_demand"))
-    assert content.decode().strip() == ",".join(COMMITMENT_COLUMNS)
 
 
 def test_charges_and_commitments_are_described_as_people_know_them() -> None:

@@ -15,14 +15,11 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import TABLES
 from planner.exports.frames import (
     FRAMES,
-    assumptions_frame,
     capacity_frame,
     convert_money,
     format_csv,
     lines_frame,
-    purchases_frame,
     risk_frame,
-    tornado_frame,
     verdict_frame,
 )
 from tests.planner.comparison.compared import compared
@@ -89,34 +86,6 @@ def test_capacity_names_its_source_and_sums_to_the_demand() -> None:
         assert served[scenario.key] == pytest.approx(sum(r.hours_used for r in scenario.capacity))
     labels = {key for key in frame["source"] if typed().labels[key]}
     assert {typed().labels[key] for key in labels} == set(frame["label"])
-
-
-def test_purchases_say_when_they_serve_and_what_they_cost() -> None:
-    frame = purchases_frame(typed())
-    rows = [(s.key.value, row) for s in typed().feasible for row in s.purchases]
-    assert len(frame) == len(rows) > 0
-    for (scenario, row), cells in zip(rows, frame.itertuples(index=False), strict=True):
-        assert cells.scenario == scenario
-        assert (cells.units, cells.due_at_start) == (row.units, row.due_at_start)
-        assert cells.first.start_time.date() == typed().month(row.first)
-        assert cells.last.start_time.date() == typed().month(row.last)
-
-
-def test_assumptions_keep_their_value_and_give_its_number() -> None:
-    frame = assumptions_frame(typed())
-    assert frame["value"].tolist() == [row.value for row in typed().assumptions]
-    numbers = frame.set_index("field")["number"]
-    assert numbers["finance.discount_rate_per_year"] == pytest.approx(
-        typed().assumption("finance.discount_rate_per_year")
-    )
-    assert "currency" not in frame
-
-
-def test_the_tornado_says_how_far_the_total_moves() -> None:
-    frame = tornado_frame(analysed())
-    assert frame["field"].tolist() == [row.field for row in analysed().sensitivity]
-    moved = (frame["total_at_high"] - frame["total_at_low"]).abs().astype(float)
-    assert frame["effect"].tolist() == pytest.approx(moved.tolist())
 
 
 def test_risk_has_a_row_for_each_feasible_scenario() -> None:

@@ -8,16 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import openpyxl
-import xlsxwriter
 
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.exports.csv_export import Context
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.workbook import (
-    OPTIONS,
-    Book,
-    Cell,
-    Column,
     _source,
     as_workbook,
     verdict_facts,
@@ -27,25 +22,6 @@ from pricing.bundled.catalog import bundled_catalog
 from tests.planner.exports.answers import KEYS, answer, plain_book, typed
 from tests.planner.exports.test_tables import REQUEST, sheets
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
-
-
-def read_back(rows: list[list[Cell]], *columns: Column) -> Any:
-    buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
-        Book(raw, "USD").table("Sheet", columns or (Column("A", 9), Column("B", 9)), rows)
-    return openpyxl.load_workbook(buffer)["Sheet"]
-
-
-def cell(value: Cell, style: str = "") -> Any:
-    return read_back([[value]], Column("A", 9, style))["A2"]
-
-
-def test_a_sheet_has_its_head_its_rows_and_a_filter_over_both() -> None:
-    sheet = read_back([["a", 1], ["b", 2]])
-    assert [[c.value for c in row] for row in sheet.rows] == [["A", "B"], ["a", 1], ["b", 2]]
-    assert sheet.auto_filter.ref == "A1:B3"
-    assert sheet["A1"].font.bold
-    assert read_back([]).auto_filter.ref == "A1:B2"
 
 
 def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:

@@ -38,12 +38,6 @@ def test_more_use_than_machines_give_in_the_time_is_doubtful(resource, amount, i
     assert usage.is_complete
 
 
-def test_a_line_that_is_there_twice_counts_once():
-    usage = read(table([cur_row(1), cur_row(1)]))
-    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8.0}
-    assert reasons(usage) == {"accelerator_use": 1, "duplicate": 1}
-
-
 def test_another_version_of_a_line_is_named_and_the_first_counts():
     final, draft = (table([cur_row(1, unblended_cost=cost)]) for cost in ("50.00", "55.04"))
     for first, second, billed in ((final, draft, "50.00"), (draft, final, "55.04")):
@@ -178,14 +172,3 @@ def test_the_names_of_cur_2_and_athena_are_read_and_tags_in_a_map():
     }
     [key] = read(table([row])).ledger.uses
     assert (key.region, key.currency, key.project) == ("eu-north-1", "NOK", "chat")
-
-
-def test_tags_name_projects_in_the_order_of_the_rules():
-    from planner.usage.projects import ProjectRules, read_rule
-
-    rows = table([cur_row(1, team="ml-vision"), cur_row(2)])
-    rules = ProjectRules(("tag:team", "account"), [read_rule("tag:team:ml-*=Vision")])
-    assert hours_by(read(rows, projects=rules).ledger, "project") == {
-        "Vision": 8.0,
-        "100200300400": 8.0,
-    }

@@ -21,17 +21,6 @@ from tests.planner.usage.make import (
 )
 
 
-def test_azure_hours_are_quantities_of_sizes():
-    usage = read(table([azure_row()]))
-    [line] = usage.lines("region", "project", "machine")
-    assert line.group == {
-        "region": "swedencentral",
-        "project": "vision",
-        "machine": "Standard_NC24ads_A100_v4",
-    }
-    assert (line.accelerator_hours, line.billed["EUR"]) == (24.0, 96)
-
-
 def test_old_headers_and_translated_ones_are_the_same_table():
     names = {
         "Date": "UsageDateTime (UsageDateTime)",
@@ -43,19 +32,6 @@ def test_old_headers_and_translated_ones_are_the_same_table():
     camel = {name[0].lower() + name[1:]: value for name, value in azure_row().items()}
     for rows in ([row], [camel]):
         assert hours_by(read(b"\xef\xbb\xbf" + table(rows)).ledger, "month") == {"2025-05": 24.0}
-
-
-@pytest.mark.parametrize(
-    ("dates", "month"),
-    [(["05/06/2025"], "2025-05"), (["05/06/2025", "31/05/2025"], "2025-05")],
-)
-def test_the_month_stands_first_unless_a_date_says_otherwise(dates, month):
-    usage = read(table([azure_row(Date=date) for date in dates]))
-    months = hours_by(usage.ledger, "month")
-    assert month in months
-    assert usage.is_complete
-    if len(dates) == 2:
-        assert months == {"2025-06": 24.0, "2025-05": 24.0}
 
 
 def on_days(*dates):
@@ -100,17 +76,6 @@ def test_a_cost_without_a_currency_is_named(content, rows):
     assert usage.is_complete
     warnings = " ".join(usage.warnings())
     assert (f"{rows} row" in warnings and "and no currency" in warnings) == bool(rows)
-
-
-@pytest.mark.parametrize(
-    ("columns", "hours"),
-    [
-        ({"UnitOfMeasure": "10 Hours", "EffectivePrice": "40"}, 24.0),
-        ({"UnitOfMeasure": "10 Hours", "EffectivePrice": "4"}, 24.0),
-    ],
-)
-def test_new_exports_count_hours_whatever_the_block(columns, hours):
-    assert hours_by(read(table([azure_row(**columns)])).ledger, "month") == {"2025-05": hours}
 
 
 def test_old_exports_count_blocks_where_the_price_says_so():

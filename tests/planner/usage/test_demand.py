@@ -163,12 +163,6 @@ def test_a_history_without_a_whole_month_of_use_is_refused():
         plan_demand(read(bill_of(("2025-01", -1)), cut_off), 1)
 
 
-def test_a_name_of_several_accelerators_is_asked_for():
-    demand = plan_demand(read(history_of(10, 10, 10, accelerator="A100")), 1)
-    assert not demand.is_known_accelerator
-    assert "may mean several" in demand.notes[-1]
-
-
 GROWN = [
     *(100, 60, 150, 120, 80, 189, 50, 109, 139, 69, 89, 129, 99, 59, 174, 139),
     *(93, 220, 58, 127, 162, 81, 104, 150, 115, 69, 172, 138, 92, 217, 57, 126),

@@ -185,12 +185,3 @@ def test_currencies_are_read_in_any_letters_and_others_refused():
     assert read(content).ledger.not_understood == [f"row 2: {problem}"]
     with pytest.raises(InvalidInput, match=problem):
         read_actuals_file(io.BytesIO(content), "USD", lambda name: None)
-
-
-def test_a_table_of_days_is_read():
-    days = [{"Day": f"2025-05-{day:02d}", "hours": 24, "cost": 5} for day in range(1, 32)]
-    content = table(days)
-    [line] = read(content).lines("month")
-    assert (line.group["month"], line.accelerator_hours) == ("2025-05", 744.0)
-    [(group, hours)] = read_actuals_file(io.BytesIO(content), "USD", lambda name: 1).hours.items()
-    assert (group.month, hours) == ("2025-05", 744.0)

@@ -206,30 +206,6 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
 # One's own tables: exact columns, close ones after asking, locales and workbooks ----------
 
 
-def test_a_table_of_months():
-    rows = [
-        {
-            "month": "2025-05",
-            "accelerator_hours": "100",
-            "cost": "250.5",
-            "currency": "EUR",
-            "accelerator": "H100",
-            "project": "chat",
-        },
-        {
-            "month": "2025-06",
-            "accelerator_hours": "50",
-            "cost": "",
-            "currency": "EUR",
-            "accelerator": "H100",
-            "project": "chat",
-        },
-    ]
-    first, second = read(table(rows)).lines("month", "project")
-    assert (first.accelerator_hours, first.billed["EUR"]) == (100.0, Decimal("250.5"))
-    assert (second.accelerator_hours, second.billed["EUR"]) == (50.0, None)
-
-
 def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
     rows = [
         {
@@ -256,11 +232,6 @@ def test_columns_by_other_names_are_read_and_noted():
     ]
     named = read(table([{"when": "2025-05", "hours": 2}]), mapping={"when": "month"})
     assert hours_by(named.ledger, "month") == {"2025-05": 2.0}
-
-
-def test_a_table_of_something_else_is_refused():
-    with pytest.raises(InvalidInput, match="belongs to no form that is read"):
-        read(table([{"city": "Ulm", "people": 1}]))
 
 
 def test_the_csv_of_a_plan_is_no_bill():
@@ -354,10 +325,3 @@ def test_a_cost_that_cannot_be_read_is_said_to_be_missing():
     assert usage.totals()[0]["billed"] == "10"
     [warning] = usage.warnings()
     assert "The cost of 2 of them cannot be read either and is missing from the sums" in warning
-
-
-def test_rows_of_several_files_reconcile():
-    rows = [focus_row(x_UsageType=BOX, ConsumedUnit="GB"), focus_row(x_UsageType=BOX)]
-    usage = read(table(rows), table(rows), table([rows[1], focus_row(RegionId="eu-west-2")]))
-    assert usage.ledger.rows == sum(file.rows for file in usage.files) == 6
-    assert "(2 are read, 3 repeat others)" in usage.warnings()[0]

@@ -120,22 +120,6 @@ def test_labels_of_nodes_name_the_accelerator_and_deadlines_the_hours():
 
 
 @pytest.mark.parametrize(
-    ("text", "accelerators", "slug"),
-    [
-        ("resources:\n  accelerators: L4:2\nnum_nodes: 3\nrun: x\n", 6, "nvidia-l4"),
-        ("resources:\n  accelerators: {L4: 4}\nrun: x\n", 4, "nvidia-l4"),
-        ("resources:\n  accelerators: {L4: 4, T4: 8}\nrun: x\n", None, ""),
-        ("resources:\n  accelerators:\nrun: x\n", None, ""),
-        ("resources:\n  instance_type: p5.48xlarge\nrun: x\n", 8, "nvidia-h100-80gb-sxm"),
-    ],
-)
-def test_tasks_of_skypilot(text, accelerators, slug):
-    facts = read_job_file(text, "a.yaml")
-    assert (facts.accelerators, facts.slug) == (accelerators, slug)
-    assert ("peak_accelerators" in facts.questions) == (accelerators is None)
-
-
-@pytest.mark.parametrize(
     ("text", "name", "training"),
     [
         (
@@ -428,22 +412,6 @@ def test_replicas_of_skypilot():
     assert (
         "scales from 1 to 4" in read_job_file(served.format(policy)).questions["peak_accelerators"]
     )
-
-
-def test_the_command_asks_how_many_run_at_once_and_how_many_slices_make_a_whole(tmp_path, capsys):
-    script, request = tmp_path / "job.sbatch", tmp_path / "plan.json"
-    script.write_text("#SBATCH --gpus=h100:8 --time=60 --array=0-9\n")
-    assert main(["jobfile", str(script), "--request", str(request)]) == 2
-    assert "at_once: how many of the 10 runs go at once" in capsys.readouterr().err
-    assert main(["jobfile", str(script), "--at-once", "3", "--request", str(request)]) == 0
-    assert json.loads(request.read_text())["workload"]["peak_accelerators"] == 24
-    script.write_text("#SBATCH --gres=gpu:a100_1g.5gb:2 --time=60\n")
-    answers = ["--accelerator", A100, "--request", str(request)]
-    capsys.readouterr()
-    assert main(["jobfile", str(script), *answers]) == 2
-    assert "how many whole accelerators its slices" in capsys.readouterr().err
-    assert main(["jobfile", str(script), *answers, "--accelerators", "1"]) == 0
-    assert json.loads(request.read_text())["workload"]["peak_accelerators"] == 1
 
 
 @pytest.mark.parametrize("text", ["x:\n" + "- {a: 1}\n" * 100_000, "---\na: 1\n" * 100_000])
