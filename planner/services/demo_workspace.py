@@ -113,12 +113,8 @@ def set_password(password: str) -> None:
 
 def _person(name: str, password: str | None) -> Any:
     users = get_user_model().objects
-    existing = users.filter(username=name).first()
-    person = existing or users.create_user(name, f"{name}@example.org")
-    if password:
-        person.set_password(password)
-    else:
-        person.set_unusable_password()
+    person, _ = users.get_or_create(username=name, defaults={"email": f"{name}@example.org"})
+    person.set_password(password)  # None makes one that nobody can type.
     person.save()
     return person
 

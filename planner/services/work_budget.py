@@ -94,40 +94,23 @@ def recognise_token() -> None:
         budget.is_signed_in = lambda: True
 
 
-_PREFIX_OF_A_CUSTOMER = 64
-"""Bits of an IPv6 address that one customer is given; the rest is theirs to choose (RFC 6177)."""
-
-
 def client_address(meta: Mapping[str, Any]) -> str:
     """The address that limits count for: `192.0.2.7`, of IPv6 the network of a customer.
 
     Of `X-Forwarded-For` as many entries are believed as there are proxies of ours (NUM_PROXIES).
     """
     proxies: int = settings.NUM_PROXIES
-    entries = str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",") if proxies else []
-    return _network(
-        (entries[-min(proxies, len(entries))].strip()[:60] if entries else "")
-        or str(meta.get("REMOTE_ADDR", ""))
-    )
-
-
-def _network(text: str) -> str:
-    """
-    >>> _network("2001:db8:1:2:3:4:5:6"), _network("192.0.2.7"), _network("::ffff:192.0.2.7")
-    ('2001:db8:1:2::', '192.0.2.7', '192.0.2.7')
-    >>> _network("unix:")
-    'unknown'
-    """
+    entries = str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",") if proxies else [""]
+    believed = entries[-min(proxies, len(entries))].strip()[:60]
     try:
-        address = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(believed or str(meta.get("REMOTE_ADDR", "")))
     except ValueError:
         return "unknown"
     if address.version == 4:
         return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    network = ipaddress.ip_network((address, _PREFIX_OF_A_CUSTOMER), strict=False)
-    return str(network.network_address)
+    # One customer is given 64 bits; the rest of an address is theirs to choose (RFC 6177).
+    network = ipaddress.ip_network((address, 64), strict=False)
+    return str(address.ipv4_mapped or network.network_address)
 
 
 def stop_where_nobody_waits(_rows: int) -> None:

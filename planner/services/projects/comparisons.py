@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,6 @@ from planner.contract.request.rules import ANY, limit_places, resolve_rules
 from planner.costing.analysis.simulation import Report, nobody_waits
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters, GuardRails
-from planner.costing.optimizer.work import WorkMeter
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit, with_sources
@@ -76,41 +75,19 @@ def compare_for_team(
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
     market = catalogs.current() if catalog is None else catalog
-    resolved, inherited = _resolve(request, team, market)
-    with _spend() as meter:
-        result = compare(
-            resolved,
-            market,
-            work=meter,
-            report=report,
-        )
-    if team:
-        result = with_sources(result, inherited)
-    return ComparisonOutcome(dict(request), resolved, inherited, result)
-
-
-def _resolve(
-    request: Mapping[str, Any], team: Team | None, market: Catalog
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """A request with the team's rates and defaults, and which of its fields come from where in the
-    team's settings."""
     resolved, inherited = dict(request), dict[str, str]()
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
-    return resolved, inherited
-
-
-@contextmanager
-def _spend() -> Iterator[WorkMeter]:
-    """The meter of the request or job; a question that takes more than it has says who may ask
-    for more."""
     budget = current_budget()
     try:
-        yield budget.meter
+        result = compare(resolved, market, work=budget.meter, report=report)
     except TooLarge:
         raise
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
+    if team:
+        result = with_sources(result, inherited)
+    return ComparisonOutcome(dict(request), resolved, inherited, result)
 
 
 def compare_batch(
@@ -244,10 +221,8 @@ class LowestRents:
 
 def _readable(request: Mapping[str, Any]) -> Iterator[ComparisonRequest]:
     named = {name: request[name] for name in ("workload", "constraints") if name in request}
-    work = {name: value for name, value in named.items() if name != "constraints"}
-    limits = {name: value for name, value in named.items() if name != "workload"}
-    for one in (named, {"workload": _ANY_WORK, **limits}, work, {"workload": _ANY_WORK}):
-        try:
+    work = {"workload": named["workload"]} if "workload" in named else {}
+    any_work = {"workload": _ANY_WORK}
+    for one in (named, named | any_work, work, any_work):
+        with suppress(InvalidInput):
             yield read_request(one)
-        except InvalidInput:
-            continue

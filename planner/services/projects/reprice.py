@@ -16,7 +16,6 @@ from typing import Any
 from django.db.models import Case, When
 from django.utils import timezone
 
-from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import (
     Cause,
     ComparisonAnswer,
@@ -27,7 +26,6 @@ from planner.contract.answer.comparison import (
     ScenarioChange,
     TotalChange,
 )
-from planner.contract.answer.scenario import ScenarioRecord
 from planner.models import Job, Project, SavedComparison, State
 from planner.services.jobs.jobs import Progress
 from planner.services.projects.comparisons import compare_for_team
@@ -70,14 +68,11 @@ class Repriced:
     def as_dict(self) -> dict[str, Any]:
         """The repricing as plain JSON values."""
         answer = self.answer.to_json()
-        return {
-            "catalog": answer["catalog"],
-            "difference": [row.model_dump(mode="json") for row in self.difference],
-            "prices_moved": [row.model_dump(mode="json") for row in self.prices_moved],
-            "request_changes": [row.model_dump(mode="json") for row in self.request_changes],
-            "changed_rows": [row.model_dump(mode="json") for row in self.changed_rows],
-            "answer": answer,
+        names = ("difference", "prices_moved", "request_changes", "changed_rows")
+        rows = {
+            name: [row.model_dump(mode="json") for row in getattr(self, name)] for name in names
         }
+        return {"catalog": answer["catalog"], **rows, "answer": answer}
 
 
 def catalog_on_date(as_of: dt.date | None) -> Catalog:
@@ -109,9 +104,16 @@ def reprice(
         request=new,
         answer=final.answer,
         difference=[
-            _scenario_change(key, [step.by_key.get(key) for step in steps])
-            for key in steps[-1].by_key
-            if key in steps[0].by_key
+            ScenarioChange(
+                scenario=key,
+                total_cost=_total_change([s.total_cost if s else None for s in scenarios]),
+                net_present_cost=_total_change(
+                    [s.net_present_cost if s else None for s in scenarios]
+                ),
+            )
+            for key in final.answer.by_key
+            if key in original.by_key
+            for scenarios in [[step.by_key.get(key) for step in steps]]
         ],
         prices_moved=list(
             list_price_moves(
@@ -120,14 +122,6 @@ def reprice(
         ),
         request_changes=list(_request_changes(old, new)),
         changed_rows=list_changed_rows(saved.rows, shown_rows(final.answer)),
-    )
-
-
-def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioRecord | None]) -> ScenarioChange:
-    return ScenarioChange(
-        scenario=key,
-        total_cost=_total_change([s.total_cost if s else None for s in scenarios]),
-        net_present_cost=_total_change([s.net_present_cost if s else None for s in scenarios]),
     )
 
 
@@ -201,8 +195,8 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
         named["currency"] = saved.read_summary().currency
         try:
             result = reprice(saved, catalog).as_dict()
+            del result["answer"]
         except InvalidInput as refusal:
-            results.append({**named, "errors": list_errors(refusal)})
-        else:
-            results.append({**named, **{k: v for k, v in result.items() if k != "answer"}})
+            result = {"errors": list_errors(refusal)}
+        results.append({**named, **result})
     return {"results": results}
