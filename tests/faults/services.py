@@ -50,13 +50,13 @@ class Service:
                 self.process = self._start()
 
     def family(self) -> list[int]:
-        """The process and its children."""
-        pid = self.process.pid
-        try:
-            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        except OSError:
-            return []
-        return [pid, *map(int, children)]
+        """The process, its children and theirs."""
+        family = [self.process.pid]
+        for pid in family:
+            for file in Path(f"/proc/{pid}/task").glob("*/children"):
+                with suppress(OSError):
+                    family += map(int, file.read_text().split())
+        return family
 
     def kill(self, pid: int = 0) -> None:
         with suppress(ProcessLookupError):
@@ -113,15 +113,10 @@ def restart_database(address: str) -> None:
         )
 
 
-def worker_command(name: str) -> list[str]:
-    """A Celery worker with one process for the work."""
-    celery = [_program("celery"), "-A", "planner.celery"]
-    return [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING", "-n", f"{name}@%h"]
-
-
 @contextmanager
 def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Service]]]:
-    """The port of the web server, and all processes that may be killed: web, workers, beat."""
+    """The port of the web server, and all processes that may be killed: web and its processes, or
+    with a broker workers and beat too."""
     port = _free_port()
     web = [
         *(_program("gunicorn"), "planner.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"),
@@ -129,12 +124,10 @@ def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Servic
     ]
     celery = [_program("celery"), "-A", "planner.celery"]
     schedule = tempfile.mktemp(prefix="faults-beat-")
-    commands = {
-        "web": web,
-        "worker 1": worker_command("one"),
-        "worker 2": worker_command("two"),
-        "beat": [*celery, "beat", "--schedule", schedule, "--loglevel", "WARNING", "--pidfile="],
-    }
+    commands = {"web": web}
+    if environment.get("CELERY_BROKER_URL"):
+        commands["worker"] = [*celery, "worker", "--concurrency", "2", "--loglevel", "WARNING"]
+        commands["beat"] = [*celery, "beat", "--schedule", schedule, "--pidfile="]
     services = [Service(name, command, environment) for name, command in commands.items()]
     try:
         yield port, services
