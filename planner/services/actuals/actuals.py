@@ -6,14 +6,12 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from math import isfinite
 from typing import Any, BinaryIO
 
-import numpy as np
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -33,7 +31,6 @@ from planner.services.teams.access import (
     require_room,
     require_still,
 )
-from planner.usage.demand import EDGE_DAYS
 from planner.usage.machines import ONE_OF, find_machine_anywhere
 from pricing import catalog as catalogs
 from pricing.common.bounded import without_invisible
@@ -46,6 +43,7 @@ _NOTHING = Decimal("0.00")
 _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
+"""Characters: 18 decimals and more after the largest sum."""
 _MOST_NAMED = 5
 _MONTHS_AHEAD = 12
 _NAMELESS = "a machine without a name"
@@ -77,9 +75,29 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
         raise WrongStateError("The project was deleted while the file was read.")
     require_still(access, project.team_id, EDIT)
     require_room("uploads", project.uploads.all())
-    upload = _create_upload(access, project, sums, file_name)
-    upload.doubtful = [*sums.doubtful.warnings(), *describe_cut_month(sums.until)]
-    lines = _lines(upload, sums)
+    earlier = ActualsUpload.objects.filter(project=project, digest=sums.digest).first()
+    if earlier is not None:
+        uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
+        raise WrongStateError(
+            f"What this file says was uploaded to the project before, {uploaded}. "
+            "Remove that upload to count this one instead."
+        )
+    upload = ActualsUpload.objects.create(
+        team_id=project.team_id,
+        project=project,
+        file_name=without_invisible(file_name)[:200],
+        format=sums.format,
+        rows=sums.rows,
+        digest=sums.digest,
+        currency=sums.currency,
+        uploaded_by_id=access.user_id,
+    )
+    upload.doubtful = sums.doubtful.warnings()
+    upload_id = ActualsUpload._meta.pk.get_db_prep_value(upload.pk, connection)
+    lines = (
+        (upload_id, sums.hours[group], f"{cost:f}"[:_LONGEST_AMOUNT], *group)
+        for group, cost in sums.cost.items()
+    )
     while batch := list(islice(lines, _BATCH)):
         bulk.insert(ActualLine, _COLUMNS, batch)
     record(access, "actuals.uploaded", upload, after=_summarize_upload(upload, sums.cost.values()))
@@ -90,39 +108,6 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
 def _summarize_upload(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
     total = sum(costs, Decimal(0))
     return {"rows": upload.rows, "cost": f"{total:f}", "currency": upload.currency}
-
-
-def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
-    earlier = ActualsUpload.objects.filter(project=project, digest=sums.digest).first()
-    if earlier is not None:
-        uploaded = f"as {earlier}, on {name_day(earlier.created_at)}"
-        raise WrongStateError(
-            f"What this file says was uploaded to the project before, {uploaded}. "
-            "Remove that upload to count this one instead."
-        )
-    try:
-        with transaction.atomic():
-            return ActualsUpload.objects.create(
-                team_id=project.team_id,
-                project=project,
-                file_name=without_invisible(file_name)[:200],
-                format=sums.format,
-                rows=sums.rows,
-                digest=sums.digest,
-                currency=sums.currency,
-                uploaded_by_id=access.user_id,
-            )
-    except IntegrityError:
-        raise WrongStateError("The same rows are being uploaded at this moment.") from None
-
-
-def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
-    database_id = upload._meta.pk.get_db_prep_value(upload.pk, connection)
-    for group, cost in sums.cost.items():
-        text = f"{cost:f}"
-        if len(text) > _LONGEST_AMOUNT:
-            text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
-        yield (database_id, sums.hours[group], text, *group)
 
 
 @transaction.atomic
@@ -206,7 +191,17 @@ class Variance:
             )
         for key in sorted(self.cells):
             if machines := self.cells[key].unknown:
-                yield _unknown_hours(*key, machines)
+                month, category = key
+                listed = ", ".join(sorted(machines)[:_MOST_NAMED])
+                if len(machines) > _MOST_NAMED:
+                    listed += f" and {len(machines) - _MOST_NAMED} more"
+                yield (
+                    f"{name_month(month)}, {category}: the accelerators of {listed} are not known, "
+                    "so their hours are not counted as accelerator-hours and the difference is not "
+                    "split into price and usage. Name the machine as the catalog does "
+                    "(x_InstanceType in FOCUS rows), or give what has no accelerators a category "
+                    "of its own (x_Category)."
+                )
         yield from describe_open_months(self.open_months)
 
     def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
@@ -214,18 +209,6 @@ class Variance:
         for key in sorted(self.cells):
             groups[key[part]].append(self.cells[key])
         return [{name: value, **_summed(cells)} for value, cells in groups.items()]
-
-
-def _unknown_hours(month: str, category: str, machines: set[str]) -> str:
-    listed = ", ".join(sorted(machines)[:_MOST_NAMED])
-    if len(machines) > _MOST_NAMED:
-        listed += f" and {len(machines) - _MOST_NAMED} more"
-    return (
-        f"{name_month(month)}, {category}: the accelerators of {listed} are not known, so their "
-        "hours are not counted as accelerator-hours and the difference is not split into price "
-        "and usage. Name the machine as the catalog does (x_InstanceType in FOCUS rows), or give "
-        "what has no accelerators a category of its own (x_Category)."
-    )
 
 
 def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
@@ -314,7 +297,8 @@ class Machines:
         key = name.lower()
         if key.startswith(ONE_OF):
             return 1.0
-        known = self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
+        sizes = self._sizes.get(key, set())
+        known = min(sizes) if len(sizes) == 1 else None
         return known or find_machine_anywhere("", name).accelerators
 
     def planned_hours(self, line: CostLine) -> float | None:
@@ -324,22 +308,17 @@ class Machines:
         return line.quantity * count if count else None
 
     @cached_property
-    def _counts_in_answer(self) -> dict[str, float]:
-        counts: dict[str, set[float]] = {}
+    def _sizes(self) -> dict[str, set[float]]:
+        offers = catalogs.current().offers
+        names, codes = offers.instance_type.names, offers.instance_type.codes
+        in_catalog: dict[str, set[float]] = defaultdict(set)
+        for code, count in set(zip(codes.tolist(), offers.accelerator_count.tolist(), strict=True)):
+            in_catalog[names[code].lower()].add(count)
+        planned: dict[str, set[float]] = defaultdict(set)
         for row in self._offers.values():
             if row.instance_type and row.accelerator_count:
-                counts.setdefault(row.instance_type.lower(), set()).add(row.accelerator_count)
-        return {name: min(sizes) for name, sizes in counts.items() if len(sizes) == 1}
-
-    @cached_property
-    def _counts_in_catalog(self) -> dict[str, float]:
-        offers = catalogs.current().offers
-        names = offers.instance_type.names
-        least, most = np.full(len(names), np.inf), np.zeros(len(names))
-        np.minimum.at(least, offers.instance_type.codes, offers.accelerator_count)
-        np.maximum.at(most, offers.instance_type.codes, offers.accelerator_count)
-        known = zip(names, least.tolist(), (least == most).tolist(), strict=True)
-        return {name.lower(): count for name, count, is_one in known if is_one}
+                planned[row.instance_type.lower()].add(row.accelerator_count)
+        return {**in_catalog, **planned}
 
 
 def find_open_months(project: Project, currency: str) -> frozenset[str]:
@@ -348,19 +327,6 @@ def find_open_months(project: Project, currency: str) -> frozenset[str]:
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
     latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
     return frozenset(month for month, moment in latest if moment < _end(month))
-
-
-def describe_cut_month(until_s: float) -> Iterator[str]:
-    """What to look at where the use of a bill ends days before its last month does."""
-    if not isfinite(until_s):
-        return
-    last = dt.datetime.fromtimestamp(until_s - 1, dt.UTC)
-    month = f"{last:%Y-%m}"
-    if last < _end(month) - dt.timedelta(days=EDGE_DAYS):
-        yield (
-            f"The use of {name_month(month)} ends on day {last.day} in this file. If the bill goes "
-            "on after it, upload the rest: the month counts as whole."
-        )
 
 
 def _end(month: str) -> dt.datetime:

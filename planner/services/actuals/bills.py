@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from planner.usage.bills import ZERO, Bill, Line
 from planner.usage.formats.focus import Focus
@@ -39,9 +39,9 @@ OWN_COLUMNS = (
     "category",
     "currency",
 )
-_HOURS = ("hours", "accelerator_hours")
 _MACHINE_HOURS = ("instance_hours", "node_hours")
 """Hours of whole machines; `hours` are those of accelerators."""
+_HOURS = ("hours", "accelerator_hours", *_MACHINE_HOURS)
 KNOWN_COLUMNS = (*OWN_COLUMNS, "accelerator_hours", *_MACHINE_HOURS)
 LENGTHS = {
     "provider": 60,
@@ -81,8 +81,6 @@ class Sums:
     hours: dict[Group, float] = field(default_factory=dict)
     cost: dict[Group, Decimal] = field(default_factory=dict)
     doubtful: DoubtfulRows = field(default_factory=DoubtfulRows)
-    until: float = float("-inf")
-    """End of the last use of machines of a bill, seconds since 1970."""
 
     def add(self, group: Group, hours: float, cost: Decimal, currency: str) -> None:
         if currency and currency != self.currency:
@@ -109,29 +107,29 @@ def read_actuals_file(stream: BinaryIO, currency: str, counts: Counts) -> Sums:
     `counts` turns hours of machines in a table of one's own into accelerator-hours.
     """
     try:
-        source = open_source(stream, Allowance(MAX_BYTES, MAX_ROWS))
-        bill = open_bill(source)
-        if isinstance(bill, Table):
-            sums, rows = Sums("csv", currency), _add_own_rows(bill, counts)
-        else:
-            sums = Sums("focus" if isinstance(bill, Focus) else "usage", currency)
-            rows = _add_lines(bill)
-        _add_all(rows, sums)
+        bill = open_bill(open_source(stream, Allowance(MAX_BYTES, MAX_ROWS)))
+        form = "focus" if isinstance(bill, Focus) else "usage"
+        sums = Sums("csv" if isinstance(bill, Table) else form, currency)
+        _add_rows(bill, counts, sums)
     except UnusableFile as refusal:
         raise InvalidInput("file", str(refusal)) from None
     sums.digest = sums.content_digest()
     return sums
 
 
-Adder = Callable[[Sums], None]
-
-
-def _add_all(rows: Iterator[tuple[int, Adder]], sums: Sums) -> None:
+def _add_rows(bill: Bill | Table, counts: Counts, sums: Sums) -> None:
     refusals: list[InvalidInput] = []
-    for number, add in rows:
+    decimal_comma = isinstance(bill, Table) and bill.decimal_comma
+    rows = _own_rows(bill) if isinstance(bill, Table) else bill.lines(bill.repeats(Ledger()))
+    for number, row in rows:
         sums.rows += 1
         try:
-            add(sums)
+            if isinstance(row, InvalidInput):
+                raise row
+            if isinstance(row, Line):
+                _add_line(row, number, sums)
+            elif isinstance(row, dict):
+                _add_own_row(row, decimal_comma, counts, sums)
         except InvalidInput as refusal:
             refusals.extend(refusal.under(f"row {number}").all())
         if len(refusals) >= MAX_REFUSALS:
@@ -140,21 +138,6 @@ def _add_all(rows: Iterator[tuple[int, Adder]], sums: Sums) -> None:
         raise InvalidInput.together(refusals, len(refusals))
     if not sums.cost:
         raise InvalidInput("file", "holds a header and no rows")
-
-
-# Bills ------------------------------------------------------------------------------------
-
-
-def _add_lines(bill: Bill) -> Iterator[tuple[int, Adder]]:
-    for number, line in bill.lines(bill.repeats(Ledger())):
-
-        def add(sums: Sums, number: int = number, line: Any = line) -> None:
-            if isinstance(line, InvalidInput):
-                raise line
-            if isinstance(line, Line):
-                _add_line(line, number, sums)
-
-        yield number, add
 
 
 def _add_line(line: Line, number: int, sums: Sums) -> None:
@@ -193,7 +176,6 @@ def _add_line(line: Line, number: int, sums: Sums) -> None:
     period = (line.end.seconds - line.start.seconds) / 3600
     if hours <= 0 or period <= 0 or kind.reason is Reason.COMMITMENT_FEE:
         return
-    sums.until = max(sums.until, line.end.seconds)
     held = hours * (kind.accelerators or 1.0) if sums.format == "focus" else hours
     if held > line.most_at_once * period:
         row = f"row {number} with {held:,.0f} accelerator-hours in {period:,.2f} h"
@@ -203,27 +185,8 @@ def _add_line(line: Line, number: int, sums: Sums) -> None:
 # A table of one's own ---------------------------------------------------------------------
 
 
-def _add_own_rows(table: Table, counts: Counts) -> Iterator[tuple[int, Adder]]:
+def _own_rows(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
     columns = [_own_name(name) for name in table.header]
-    hours_in = _check_columns(columns)
-    for number, cells in enumerate(table.rows, table.first_row):
-        if not any(cell.strip() for cell in cells):
-            continue  # spreadsheets end a table with rows of nothing but commas
-        record = dict(zip(columns, cells, strict=True))
-
-        def add(sums: Sums, record: dict[str, str] = record) -> None:
-            _add_own_row(record, hours_in, table.decimal_comma, counts, sums)
-
-        yield number, add
-
-
-def _own_name(column: str) -> str:
-    tidy = column.strip().lower().replace(" ", "_")
-    tidy = "month" if tidy in ("date", "day") else tidy
-    return tidy if tidy in KNOWN_COLUMNS else column
-
-
-def _check_columns(columns: list[str]) -> str:
     for name in ("month", "cost"):
         if name not in columns:
             raise InvalidInput(f"column {name}", "is missing; required are month, cost")
@@ -233,16 +196,22 @@ def _check_columns(columns: list[str]) -> str:
             raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
     if len(set(columns)) < len(columns):
         raise InvalidInput("row 1", "names a column twice")
-    named = [name for name in columns if name in (*_HOURS, *_MACHINE_HOURS)]
+    named = [name for name in columns if name in _HOURS]
     if len(named) > 1:
         problem = f"says the same as column {named[0]}; keep one of them"
         raise InvalidInput(f"column {named[1]}", problem)
-    return named[0] if named else "hours"
+    for number, cells in enumerate(table.rows, table.first_row):
+        if any(cell.strip() for cell in cells):  # spreadsheets end a table with empty rows
+            yield number, dict(zip(columns, cells, strict=True))
 
 
-def _add_own_row(
-    record: dict[str, str], hours_in: str, decimal_comma: bool, counts: Counts, sums: Sums
-) -> None:
+def _own_name(column: str) -> str:
+    tidy = column.strip().lower().replace(" ", "_")
+    tidy = "month" if tidy in ("date", "day") else tidy
+    return tidy if tidy in KNOWN_COLUMNS else column
+
+
+def _add_own_row(record: dict[str, str], decimal_comma: bool, counts: Counts, sums: Sums) -> None:
     month = read_month(record["month"])
     parts = {name: record.get(name, "").strip() for name in LENGTHS}
     for name, text in parts.items():
@@ -250,6 +219,7 @@ def _add_own_row(
             raise InvalidInput(name, f"is longer than {LENGTHS[name]} characters")
     parts["provider"] = parts["provider"].lower()
     parts["category"] = parts["category"] or "compute"
+    hours_in = next((name for name in _HOURS if name in record), "hours")
     hours = quantity(_plain(record.get(hours_in, ""), hours_in, decimal_comma), hours_in)
     if not 0 <= hours <= MAX_HOURS:
         raise InvalidInput(hours_in, f"{hours:g} is not a number of hours from 0 to 1e12")
@@ -263,9 +233,8 @@ def _add_own_row(
     if cost is None:
         problem = f"{shorten(record['cost'], 40)} is not an amount between -1e13 and 1e13"
         raise InvalidInput("cost", f"{problem}; write it like 1234.56")
-    sums.add(
-        Group(month, **parts), hours, cost, read_currency(record.get("currency", ""), "currency")
-    )
+    currency = read_currency(record.get("currency", ""), "currency")
+    sums.add(Group(month, **parts), hours, cost, currency)
 
 
 def _plain(text: str, column: str, decimal_comma: bool) -> str:

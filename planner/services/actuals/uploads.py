@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db.models import QuerySet
 
 from planner.contract.amounts import name_day, name_month
 from planner.models import Access, ActualLine, ActualsUpload, Job, Project
@@ -81,24 +80,13 @@ def upload_job(job: Job, progress: Progress) -> dict[str, Any]:
                 jobs.access_for_job(job), project, stream, job.arguments["file_name"]
             )
         except WrongStateError as refusal:
-            earlier = _loaded_by_an_earlier_attempt(job, project)
-            if earlier is None:
-                raise InvalidInput("file", str(refusal)) from None
-            upload = earlier
+            raise InvalidInput("file", str(refusal)) from None
         return {
             "upload": str(upload.pk),
             "project": str(project.pk),
             "rows": upload.rows,
             "warnings": upload_warnings(upload),
         }
-
-
-def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload | None:
-    if job.attempts < 2:
-        return None
-    since = ActualsUpload.objects.filter(project=project, created_at__gte=job.created_at)
-    name = job.arguments["file_name"][:200]
-    return since.filter(file_name=name, uploaded_by_id=job.created_by_id).first()
 
 
 class _ProgressStream(io.RawIOBase):
@@ -118,10 +106,6 @@ class _ProgressStream(io.RawIOBase):
         return len(data)
 
 
-PaidMonths = dict[str, set[str]]
-"""Month → providers that were paid, empty text where the file does not say."""
-
-
 def upload_warnings(upload: ActualsUpload) -> list[str]:
     """What whoever uploads a file is to look at: rows that are doubtful, months counted twice."""
     return [*upload.doubtful, *overlaps(upload)]
@@ -133,31 +117,27 @@ def overlaps(upload: ActualsUpload) -> list[str]:
     Files of different providers may hold the same month; one that names none may hold any.
     """
     others = ActualsUpload.objects.filter(project=upload.project_id, currency=upload.currency)
-    others = others.exclude(pk=upload.pk)
-    mine = _paid_months(ActualLine.objects.filter(upload=upload))[upload.pk]
-    theirs = _paid_months(ActualLine.objects.filter(upload__in=others))
-    shared = ((other, _shared(mine, theirs[other.pk])) for other in others)
-    return [_sentence(other, months) for other, months in shared if months]
+    lines = ActualLine.objects.filter(upload__in=others).order_by()
+    paid: dict[tuple[UUID, str], set[str]] = defaultdict(set)
+    for pk, month, provider in lines.values_list("upload", "month", "provider").distinct():
+        paid[pk, month].add(provider)
+    mine = sorted((month, providers) for (pk, month), providers in paid.items() if pk == upload.pk)
+    sentences = []
+    for other in others.exclude(pk=upload.pk):
+        months = [
+            m for m, own in mine if (theirs := paid.get((other.pk, m))) and _meet(own, theirs)
+        ]
+        if months:
+            first, last = name_month(months[0]), name_month(months[-1])
+            when = f"{first} is" if len(months) == 1 else f"{first} to {last} are"
+            sentences.append(
+                f"{when} counted in an earlier upload too: {other}, of "
+                f"{name_day(other.created_at)}. If this file restates them, take that one out, "
+                "beside its name under Uploads or with "
+                f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
+            )
+    return sentences
 
 
-def _paid_months(lines: QuerySet[ActualLine, Any]) -> dict[UUID, PaidMonths]:
-    purchases: dict[UUID, PaidMonths] = defaultdict(lambda: defaultdict(set))
-    rows = lines.order_by().values_list("upload", "month", "provider").distinct()
-    for upload, month, provider in rows:
-        purchases[upload][month].add(provider)
-    return purchases
-
-
-def _shared(mine: PaidMonths, theirs: PaidMonths) -> list[str]:
-    both = sorted(set(mine) & set(theirs))
-    return [m for m in both if mine[m] & theirs[m] or "" in mine[m] | theirs[m]]
-
-
-def _sentence(other: ActualsUpload, months: list[str]) -> str:
-    first, last = name_month(months[0]), name_month(months[-1])
-    when = f"{first} is" if len(months) == 1 else f"{first} to {last} are"
-    return (
-        f"{when} counted in an earlier upload too: {other}, of {name_day(other.created_at)}. "
-        "If this file restates them, take that one out, beside its name under Uploads or with "
-        f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
-    )
+def _meet(mine: set[str], theirs: set[str]) -> bool:
+    return bool(mine & theirs or "" in mine | theirs)

@@ -11,7 +11,6 @@ import pytest
 from planner.models import ActualsUpload, Project
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import burn, estimate_completion
-from planner.services.actuals.uploads import upload_warnings
 from tests.planner.services.actuals.test_burn import MONTHLY, pay, project
 from tests.planner.workspace import Workspace
 
@@ -103,18 +102,3 @@ def test_a_month_before_the_plan_is_paid_for_whenever_it_was_uploaded(
     assert [months[0].actual, months[3].actual] == [100_000, 100_000 + MONTHLY]
     assert done.estimate_at_completion == months[-1].estimate == 100_000 + 6 * MONTHLY
     assert not any("before the end of the month" in text for text in table.as_dict()["warnings"])
-
-
-@pytest.mark.parametrize(("last", "is_cut"), [(11, True), (28, True), (30, False), (31, False)])
-def test_a_bill_whose_use_ends_early_is_named(
-    work: Workspace, project: Project, last: int, is_cut: bool
-) -> None:
-    head = "ChargePeriodStart,ChargePeriodEnd,BilledCost,BillingCurrency,ChargeCategory,"
-    days = "".join(
-        f"2027-01-{day:02}T00:00:00Z,2027-01-{day:02}T23:00:00Z,9,USD,Usage,20,Hours,p5.48xlarge\n"
-        for day in range(1, last + 1)
-    )
-    focus = f"{head}ConsumedQuantity,ConsumedUnit,x_InstanceType\n{days}"
-    upload = actuals.load_actuals(work.access(), project, io.BytesIO(focus.encode()))
-    told = f"The use of January 2027 ends on day {last} in this file."
-    assert any(told in text for text in upload_warnings(upload)) is is_cut
