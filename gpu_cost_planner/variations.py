@@ -92,13 +92,13 @@ def _compare(
 def _begin(market: Market, parent: int) -> None:
     """In a worker: it has the prices, and ends with the sweep, however that ends."""
     market.install()
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_EVERY_S)
+        os._exit(1)
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(LOOK_EVERY_S)
-    os._exit(1)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _summarize(request: Fields) -> Row:

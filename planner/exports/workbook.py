@@ -258,32 +258,18 @@ def _lines(book: Book, answer: SavedPlan) -> _Ranges:
     return _Ranges(column(_SCENARIO), column(_MONTH), column(_AMOUNT))
 
 
-def _approval(context: Context) -> list[tuple[str, Cell]]:
-    if context.approval_status is None:
-        return [("State", "not saved")]
-    facts: list[tuple[str, Cell]] = [
-        ("Saved comparison", context.saved),
-        ("State", context.approval_status.state),
-    ]
-    for step in context.steps:
-        when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
-        facts.append((_STEPS[step.state], f"{when} by {step.by}" if step.by else when))
-    return facts
-
-
-_STEPS = {
-    "draft": "Saved",
-    "submitted": "Submitted",
-    "approved": "Approved",
-    "superseded": "Superseded",
-}
-
-
 def _facts(answer: SavedPlan, context: Context) -> list[tuple[str, Cell]]:
+    approval: list[tuple[str, Cell]] = [("State", "not saved")]
+    if context.approval_status is not None:
+        approval = [("Saved comparison", context.saved), ("State", context.approval_status.state)]
+        for step in context.steps:
+            title = "Saved" if step.state == "draft" else step.state.capitalize()
+            when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+            approval.append((title, f"{when} by {step.by}" if step.by else when))
     return [
         ("Team", context.team),
         ("Project", context.project),
-        *_approval(context),
+        *approval,
         ("Start", answer.start),
         ("Months", answer.horizon_months),
         ("Currency", answer.currency),

@@ -596,24 +596,25 @@ class Overlaps:
             return lambda row, number: False
         pick = itemgetter(*places)
         columns = tuple(name for name, _ in sorted(names) if name not in _VOLATILE)
-        return lambda row, number: self._is_repeated(hash((columns, pick(row))), number)
+
+        def is_repeated(row: Any, number: int) -> bool:
+            mark, current = hash((columns, pick(row))), len(self._files) - 1
+            if len(self._rows) < MAX_COMPARED_ROWS:
+                first = self._rows.setdefault(mark, current)
+            else:
+                first = self._rows.get(mark, current)
+            if first == current:
+                return False
+            if not self._repeated:
+                self._first_repeated = number
+            self._repeated[first] += 1
+            return True
+
+        return is_repeated
 
     def charge(self, provider: str, month: str) -> None:
         """A row of the file at hand charges something for this month."""
         self._months[provider, month][len(self._files) - 1] = None
-
-    def _is_repeated(self, mark: int, number: int) -> bool:
-        current = len(self._files) - 1
-        if len(self._rows) < MAX_COMPARED_ROWS:
-            first = self._rows.setdefault(mark, current)
-        else:
-            first = self._rows.get(mark, current)
-        if first == current:
-            return False
-        if not self._repeated:
-            self._first_repeated = number
-        self._repeated[first] += 1
-        return True
 
     def notes_of_file(self) -> Iterator[str]:
         """What of the file at hand was in earlier ones."""

@@ -47,9 +47,9 @@ def find_machine(provider: str, name: str) -> Machine:
     if row is not None:
         count = row.accelerator_count
         return Machine(name, row.accelerator, None if count is None else float(count))
-    attached = _attached().get(plain.lower()) if provider == "gcp" else None
-    if attached is not None:
-        return Machine(name, *attached)
+    for row in attached_machine_types() if provider == "gcp" else ():
+        if row.instance_type.lower() == plain.lower():
+            return Machine(name, row.accelerator, float(row.accelerator_count or 0))
     begins = _ACCELERATED.get(provider)
     return Machine(name, "", None if begins and begins.match(plain) else 0.0)
 
@@ -66,14 +66,6 @@ def find_machine_anywhere(provider: str, name: str) -> Machine:
         return find_machine(provider, name)
     of_all = (find_machine(one, name) for one in PROVIDERS)
     return next((one for one in of_all if one.accelerators), Machine(name, "", None))
-
-
-@lru_cache(maxsize=1)
-def _attached() -> dict[str, tuple[str, float]]:
-    return {
-        row.instance_type.lower(): (row.accelerator, float(row.accelerator_count or 0))
-        for row in attached_machine_types()
-    }
 
 
 @lru_cache(maxsize=1)

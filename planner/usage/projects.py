@@ -63,21 +63,17 @@ class ProjectRules:
         if project is None:
             if len(self._cache) > _CACHED:
                 self._cache.clear()
-            project = self._cache[key] = self._find(
-                {f"tag:{tag}": tags.get(tag, "") for tag in self.tags}
-                | {"account": account, "user": user, "partition": partition}
+            values = {f"tag:{tag}": tags.get(tag, "") for tag in self.tags}
+            values |= {"account": account, "user": user, "partition": partition}
+            of_rules = (
+                rule.project
+                for rule in self._rules
+                if (value := values[rule.by]) and fnmatchcase(value, rule.pattern)
             )
+            of_sources = (values[source][:MAX_NAME_LENGTH] for source in self.sources)
+            project = next(filter(None, (*of_rules, *of_sources)), "")
+            self._cache[key] = project
         return project
-
-    def _find(self, values: Mapping[str, str]) -> str:
-        for rule in self._rules:
-            value = values.get(rule.by, "")
-            if value and fnmatchcase(value, rule.pattern):
-                return rule.project
-        for source in self.sources:
-            if value := values.get(source, ""):
-                return value[:MAX_NAME_LENGTH]
-        return ""
 
     def pick(self, tags: Mapping[str, object]) -> dict[str, str]:
         """Of a row's tags those that the rules read, whatever their capitals and prefixes."""

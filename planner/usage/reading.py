@@ -98,9 +98,7 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
         for beginning, problem in _NO_HOURS.items():
             if start.startswith(beginning):
                 raise InvalidInput("file", problem)
-        if "nvidia-smi" in start[:500].lower():
-            raise InvalidInput("file", _NO_HOURS["timestamp, "])
-        if re.search(r"NVSMI LOG|\[MiB\]|^# gpu\s", start[:4_000], re.MULTILINE):
+        if re.search(r"(?i:nvidia-smi)|NVSMI LOG|\[MiB\]|^# gpu\s", start[:1_000], re.MULTILINE):
             raise InvalidInput("file", _NO_HOURS["timestamp, "])
         if start.startswith(("{", "[")):
             raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
@@ -109,22 +107,18 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
     if form is not None:
         sum_bill(form(table, options.projects), ledger)
         return form.name, form.title
-    _refuse_unknown_table(table)
-    own_table.read(table, ledger, options)
-    return own_table.NAME, own_table.TITLE
-
-
-_OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
-"""Columns that the CSV of a comparison has and no bill: the lines of each of its scenarios."""
-
-
-def _refuse_unknown_table(table: Table) -> None:
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
     if "month" not in own_table.name_columns(table.header).values():
         columns = ", ".join(name[:40] for name in table.header[:8])
         problem = f"{columns} belongs to no form that is read: {known_forms()}"
         raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
+    own_table.read(table, ledger, options)
+    return own_table.NAME, own_table.TITLE
+
+
+_OWN_EXPORT = frozenset({"scenario", "offer_id", "price_source"})
+"""Columns that the CSV of a comparison has and no bill: the lines of each of its scenarios."""
 
 
 OWN_TABLE_COLUMNS = (

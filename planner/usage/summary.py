@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -45,8 +45,8 @@ class UseLine:
             "accelerator_hours": round(self.accelerator_hours, 6),
             "slice_hours": round(self.slice_hours, 6),
             "instance_hours": _rounded(self.instance_hours),
-            "billed": _texts(self.billed),
-            "amortised": _texts(self.amortised),
+            "billed": {currency: _text(one) for currency, one in sorted(self.billed.items())},
+            "amortised": {currency: _text(one) for currency, one in sorted(self.amortised.items())},
         }
 
 
@@ -180,7 +180,13 @@ class Usage:
         ledger = self.ledger
         misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
         repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
-        doubtful = [*ledger.doubtful.warnings(), *self._rows_without_currency()]
+        doubtful = ledger.doubtful.warnings()
+        without = [s for k, s in ledger.charges.items() if not k.currency and s.states_money]
+        if rows := sum(one.rows for one in without):
+            doubtful.append(
+                f"{pluralize(rows, 'row')} with a cost and no currency: the cost is in the sums of "
+                "all rows and in no sum of a month."
+            )
         if not misread:
             return doubtful
         counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
@@ -194,16 +200,6 @@ class Usage:
         elif ledger.charges:
             money = " Their costs are in the sums of all rows."
         return [f"{counts}, and their hours are in no sum ({rest}).{money}", *doubtful]
-
-    def _rows_without_currency(self) -> list[str]:
-        sums = [s for k, s in self.ledger.charges.items() if not k.currency and s.states_money]
-        rows = sum(one.rows for one in sums)
-        if not rows:
-            return []
-        return [
-            f"{pluralize(rows, 'row')} with a cost and no currency: the cost is in the sums of all "
-            "rows and in no sum of a month."
-        ]
 
     def notes(self) -> list[str]:
         """What a reader has to know about the sums."""
@@ -252,10 +248,6 @@ def _sum_lines(group: dict[str, str], members: list[tuple[UseKey, UseSums]]) -> 
 
 def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:f}"
-
-
-def _texts(amounts: Mapping[str, Decimal | None]) -> dict[str, str | None]:
-    return {currency: _text(amount) for currency, amount in sorted(amounts.items())}
 
 
 def _rounded(hours: float | None) -> float | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -29,11 +28,6 @@ _EXPORTER = re.compile(r"(nvidia-)?dcgm-exporter")
 """Pod of the exporter itself, where it is not told from the pod that holds the accelerator."""
 
 
-def _is_prometheus(head: str) -> bool:
-    start = head[:4_000]
-    return '"resultType"' in start and start.lstrip().startswith("{")
-
-
 def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     document = source.document()
     try:
@@ -44,7 +38,11 @@ def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> No
     except (KeyError, TypeError):
         raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
     step = _step(series)
-    of_both = _measured_twice(metric for metric, _ in series)
+    measured = (
+        {_gpu(metric) for metric, _ in series if metric.get("__name__") == name}
+        for name in _UTILISATION
+    )
+    of_both = set.intersection(*measured)
     for metric, values in series:
         if metric.get("__name__") == _UTILISATION[1] and _gpu(metric) in of_both:
             for _ in values:
@@ -59,14 +57,6 @@ def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> No
 def _gpu(metric: dict[str, str]) -> tuple[str, ...]:
     places = [metric.get(name, "") for name in ("Hostname", "instance", "gpu", "device")]
     return (metric.get("UUID", ""), *places, metric.get("GPU_I_ID", ""))
-
-
-def _measured_twice(metrics: Iterable[dict[str, str]]) -> set[tuple[str, ...]]:
-    seen: dict[str, set[tuple[str, ...]]] = {name: set() for name in _UTILISATION}
-    for metric in metrics:
-        if (name := metric.get("__name__", "")) in seen:
-            seen[name].add(_gpu(metric))
-    return set.intersection(*seen.values())
 
 
 def _step(series: list[tuple[dict[str, Any], list[Any]]]) -> float:
@@ -106,7 +96,10 @@ def _read_series(
     space = metric.get("exported_namespace") or metric.get("namespace") or ""
     host = metric.get("Hostname", "")
     full = 1.0 if "_PROF_" in name else 100.0
-    _add_gaps([_time(pair) for pair in values], step, ledger)
+    for time, following in itertools.pairwise(map(_time, values)):
+        if following - time > 1.5 * step:
+            month = split_by_month(time, time)[0][0]
+            ledger.monitor(month).unknown_hours += (following - time - step) / 3600
     for pair in values:
         start, value = _time(pair), _value(pair)
         month = split_by_month(start, start)[0][0]
@@ -129,13 +122,6 @@ def _read_series(
         ledger.account(Reason.ACCELERATOR_USE)
 
 
-def _add_gaps(times: list[float], step: float, ledger: Ledger) -> None:
-    for time, following in itertools.pairwise(times):
-        if following - time > 1.5 * step:
-            month = split_by_month(time, time)[0][0]
-            ledger.monitor(month).unknown_hours += (following - time - step) / 3600
-
-
 def _value(pair: Any) -> float | None:
     try:
         value = float(pair[1])
@@ -145,11 +131,6 @@ def _value(pair: Any) -> float | None:
 
 
 # OpenCost ---------------------------------------------------------------------------------
-
-
-def _is_opencost(head: str) -> bool:
-    start = head[:8_000]
-    return start.lstrip().startswith("{") and '"gpuHours"' in start and '"window"' in start
 
 
 def _read_opencost(source: Source, ledger: Ledger, options: ReadOptions) -> None:
@@ -200,5 +181,15 @@ def _read_allocation(
     ledger.account(Reason.ACCELERATOR_USE)
 
 
-PROMETHEUS = LogFormat("prometheus", "Prometheus range of DCGM", _is_prometheus, _read_prometheus)
-OPENCOST = LogFormat("opencost", "OpenCost allocation", _is_opencost, _read_opencost)
+PROMETHEUS = LogFormat(
+    "prometheus",
+    "Prometheus range of DCGM",
+    lambda head: '"resultType"' in head[:4_000] and head.lstrip().startswith("{"),
+    _read_prometheus,
+)
+OPENCOST = LogFormat(
+    "opencost",
+    "OpenCost allocation",
+    lambda head: head.lstrip().startswith("{") and '"gpuHours"' in head and '"window"' in head,
+    _read_opencost,
+)

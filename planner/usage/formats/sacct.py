@@ -125,9 +125,6 @@ class _Reader:
         row = text.split("|", self._count - 1)
         if len(row) == self._count and row[-1].endswith("|") and "|" not in row[-1][:-1]:
             row[-1] = row[-1][:-1]
-        self.read_row(row, number)
-
-    def read_row(self, row: Sequence[str], number: int) -> None:
         try:
             if len(row) != self._count:
                 problem = f"has {len(row)} cells under {self._count} columns"
@@ -273,9 +270,6 @@ def read_tres(text: str) -> tuple[tuple[str, int], ...]:
 # Times, by the cluster's own clock ---------------------------------------------------------
 
 _ELAPSED = re.compile(r"(?:(?:(\d{1,5})-)?(\d{1,3}):)?(\d{2}):(\d{2})(?:\.\d+)?", re.ASCII)
-_EPOCH = dt.date(1970, 1, 1)
-_SECONDS = {"": 0.0} | {f"{second:02d}": float(second) for second in range(61)}
-_LENGTHS = frozenset((16, 19, 24, 25, 26))
 
 
 @lru_cache(maxsize=50_000)
@@ -295,28 +289,13 @@ def elapsed_seconds(text: str) -> float:
 def read_moment(text: str, column: str) -> float:
     """Seconds since 1970, whatever the zone."""
     try:
-        if len(text) not in _LENGTHS or text[10] not in "T " or not text.isascii():
+        moment = dt.datetime.fromisoformat(text)
+        if len(text) < 16 or not 1990 <= moment.year <= 2200:
             raise ValueError
-        return _day(text[:10]) + _minute(text[11:16]) + _SECONDS[text[17:19]]
-    except (ValueError, KeyError):
+        return moment.replace(tzinfo=dt.UTC).timestamp()
+    except ValueError:
         problem = f"{shorten(text, 40)} is not a moment like 2026-01-31T08:00:00"
         raise InvalidInput(column, problem) from None
-
-
-@lru_cache(maxsize=20_000)
-def _day(text: str) -> float:
-    day = dt.date.fromisoformat(text)
-    if not 1990 <= day.year <= 2200:
-        raise ValueError
-    return (day - _EPOCH).days * 86_400.0
-
-
-@lru_cache(maxsize=1_440)
-def _minute(text: str) -> float:
-    hours, minutes = int(text[:2]), int(text[3:5])
-    if not (0 <= hours < 24 and 0 <= minutes < 60):
-        raise ValueError
-    return hours * 3_600.0 + minutes * 60.0
 
 
 FORMAT = LogFormat("sacct", "Slurm accounting (sacct)", matches, read)

@@ -40,5 +40,5 @@ def read_job_file(text: str, name: str = "") -> JobFacts:
     if configs.is_skypilot(first):
         return configs.read_skypilot(first)
     if configs.is_training(first):
-        return configs.read_training(first, name)
+        return configs.read_training(first)
     raise InvalidInput("file", f"is none of the forms that are read: {FORMS}")

@@ -155,8 +155,6 @@ _SEQUENCE = (
     *("max_target_length", "encoder_seq_length", "seq_len"),
 )
 _ADAPTERS = {"lora": "lora", "qlora": "qlora", "dora": "lora"}
-_GPUS_IN_NAME = re.compile(r"(\d{1,6})\s?gpus?\b", re.IGNORECASE)
-_NEMO_TIME = re.compile(r"(?:(\d{1,4})-)?(\d{1,3}):(\d{2}):(\d{2})")
 
 
 def is_training(document: dict[str, Any]) -> bool:
@@ -172,14 +170,14 @@ def is_training(document: dict[str, Any]) -> bool:
     )
 
 
-def read_training(document: dict[str, Any], name: str = "") -> JobFacts:
+def read_training(document: dict[str, Any]) -> JobFacts:
     """What a configuration states; tokens follow from steps where batch and accelerators do."""
     facts = JobFacts("Training configuration", training={"kind": "training"})
     trainer, training = inner(document, "trainer"), inner(document, "training")
     values = {**inner(document, "model"), **trainer, **training, **document}
     _read_processes(document, trainer, facts)
     _read_model(values, facts)
-    sequence = _first_count(values, _SEQUENCE)
+    sequence = next(filter(None, (count_of(values.get(key)) for key in _SEQUENCE)), None)
     if sequence:
         facts.training["sequence_length"] = int(sequence)
     whole, each = (count_of(values.get(f"{of}_batch_size")) for of in ("global", "per_device"))
@@ -192,19 +190,7 @@ def read_training(document: dict[str, Any], name: str = "") -> JobFacts:
     if steps and facts.tokens_per_step:
         facts.training["tokens"] = steps * facts.tokens_per_step
         facts.note(f"{steps:,.0f} steps of {facts.tokens_per_step:,.0f} tokens.")
-    match = _NEMO_TIME.fullmatch(word_of(inner(document, "run").get("time_limit")))
-    if match:
-        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-        facts.hours = days * 24 + hours + minutes / 60 + seconds / 3600
-    in_name = _GPUS_IN_NAME.search(name)
-    if in_name and facts.accelerators is None:
-        facts.accelerators = float(in_name[1])
-        facts.note(f"{in_name[1]} accelerators are read from the file's name: check them.")
     return facts.settle()
-
-
-def _first_count(values: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    return next((count for name in names if (count := count_of(values.get(name)))), None)
 
 
 def _read_processes(document: dict[str, Any], trainer: dict[str, Any], facts: JobFacts) -> None:
