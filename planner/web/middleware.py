@@ -62,7 +62,6 @@ _DETAILS = {
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler of what no view caught."""
     is_away = isinstance(sys.exc_info()[1], AWAY)
     status = HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR
     reference = {"request_id": current_request_id()}
@@ -79,13 +78,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 MEGABYTE = 1_000_000
+View = Callable[[HttpRequest], HttpResponse]
 
 
-class UploadLimit:
-    """Answers 413 to a form larger than `API_MAX_UPLOAD_BYTES`; the API judges its own bodies."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+class Middleware:
+    def __init__(self, get_response: View) -> None:
         self.get_response = get_response
+
+
+class UploadLimit(Middleware):
+    """Answers 413 to a form larger than `API_MAX_UPLOAD_BYTES`; the API judges its own bodies."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         size = read_length(request.META.get("CONTENT_LENGTH") or "")
@@ -110,12 +112,9 @@ class UploadLimit:
 Pairs = Iterable[tuple[str, str]]
 
 
-class TypedText:
+class TypedText(Middleware):
     """Answers 400 to a NUL in path, query, cookie or form, and to what cannot be seen in query and
     form; the API judges its own bodies."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         pairs = (("URL", request.path_info), *request.COOKIES.items())
@@ -174,11 +173,8 @@ PARTS = ("HX-Request", "HX-History-Restore-Request", "HX-Target", "HX-Trigger")
 """Headers with which a page asks an address for a part of what it shows."""
 
 
-class PrivatePages:
+class PrivatePages(Middleware):
     """`Cache-Control: no-store` on every answer to somebody with a session or a token."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -190,7 +186,6 @@ class PrivatePages:
 
 
 def is_private(request: HttpRequest, response: HttpResponse) -> bool:
-    """Whether the answer may hold what is for one visitor alone."""
     return (
         settings.SESSION_COOKIE_NAME in request.COOKIES
         or settings.SESSION_COOKIE_NAME in response.cookies
@@ -198,22 +193,12 @@ def is_private(request: HttpRequest, response: HttpResponse) -> bool:
     )
 
 
-View = Callable[[HttpRequest], HttpResponse]
-
-
-class Probes:
+class Probes(Middleware):
     """Answers `/livez`, `/readyz` and `/metrics`; everything else goes on."""
 
-    def __init__(self, get_response: View) -> None:
-        self.get_response = get_response
-        self.views: dict[str, View] = {
-            "/livez": show_alive,
-            "/readyz": show_readiness,
-            "/metrics": show_measures,
-        }
-
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        view = self.views.get(request.path_info)
+        views = {"/livez": show_alive, "/readyz": show_readiness, "/metrics": show_measures}
+        view = views.get(request.path_info)
         if view is None:
             return self.get_response(request)
         if request.method not in ("GET", "HEAD"):
@@ -264,12 +249,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 logger = logging.getLogger("planner.requests")
 
 
-class RequestLog:
+class RequestLog(Middleware):
     """The id comes from the caller or the proxy where it has a usable one, and goes back with the
     answer."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = accept_request_id(request.headers.get(HEADER, ""))
@@ -306,11 +288,8 @@ CLIENT_LEFT = 499
 """Status in the log of a request whose client had left, as nginx writes it."""
 
 
-class WorkBudget:
+class WorkBudget(Middleware):
     """What is computed for a request spends from one budget, that of who asks."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         budget = Budget(

@@ -44,13 +44,7 @@ from planner.exports.csv_export import Context
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
-from planner.web.common.formatting import (
-    money,
-    money_short,
-    number,
-    plain,
-    worked,
-)
+from planner.web.common.formatting import money, money_short, number, plain, worked
 from pricing.common.pluralize import pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
@@ -131,8 +125,9 @@ def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Se
     return Table(cells, columns, style=lines, repeatRows=int(header), hAlign="LEFT")
 
 
-def print_pages(story: list[Flowable], title: str, author: str, foot: str) -> bytes:
-    """The story on paper, each page with its number, what it is of, and `foot`."""
+def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
+    """The parts on paper, each page with its number and what it is of."""
+    foot = f"{facts.title} · {name_day(facts.printed)} · amounts in {currency}"
 
     def stamp(canvas: Canvas, document: SimpleDocTemplate) -> None:
         canvas.saveState()
@@ -145,9 +140,9 @@ def print_pages(story: list[Flowable], title: str, author: str, foot: str) -> by
     paper = BytesIO()
     document = SimpleDocTemplate(
         paper, pagesize=A4, leftMargin=MARGIN, rightMargin=MARGIN, topMargin=14 * mm,
-        bottomMargin=16 * mm, title=title, author=author, invariant=1, lang="en",
+        bottomMargin=16 * mm, title=facts.title, author=facts.author, invariant=1, lang="en",
     )  # fmt: skip
-    document.build(story, onFirstPage=stamp, onLaterPages=stamp)
+    document.build(parts, onFirstPage=stamp, onLaterPages=stamp)
     return paper.getvalue()
 
 
@@ -216,11 +211,6 @@ class PackFacts:
         return self.context.name or "What the accelerators should cost"
 
 
-def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
-    foot = f"{facts.title} · {name_day(facts.printed)} · amounts in {currency}"
-    return print_pages(parts, facts.title, facts.author, foot)
-
-
 def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[Flowable]:
     context, step = facts.context, facts.context.approval_status
     about = (
@@ -273,22 +263,18 @@ def spending(
     yield KeepTogether([*parts, table([titles, *rows, last], (0.7, 0.3), (1,))])
 
 
-def whole_answer(facts: PackFacts) -> Iterator[Flowable]:
-    if facts.address:
-        yield Spacer(1, 4)
-        yield link(f"The whole answer, with every source: {facts.address}", facts.address)
-
-
 def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[Flowable]:
     """Warnings and approvals, which would otherwise stand on a page of their own."""
     steps = [(one.state.capitalize(), one.by, name_day(one.at)) for one in facts.context.steps]
     rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
     if steps and facts.context.steps[-1].state != "approved":
         rows.append(("Approved by", "", ""))
+    address = facts.address
+    whole = [link(f"The whole answer, with every source: {address}", address)] if address else []
     yield KeepTogether(
         [
             *bullets("To be aware of", warnings),
-            *whole_answer(facts),
+            *([Spacer(1, 4), *whole] if whole else []),
             text("Approvals", HEADING),
             table(rows, (0.25, 0.45, 0.3)),
         ]

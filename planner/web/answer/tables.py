@@ -41,8 +41,6 @@ PURCHASE_VERBS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PurchaseRow:
-    """One purchase of the shown plan, with its months written out."""
-
     purchase: Purchase
     month: str
     first: str
@@ -64,8 +62,6 @@ class PurchaseRow:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """An offer or server of the shown plan with what it costs altogether."""
-
     cost: SourceCost
     offer: OfferUsed | None
     server: ServerUsed | None
@@ -105,8 +101,6 @@ class SourceRow:
 
 @dataclass(frozen=True)
 class EnergyRow:
-    """Energy and carbon of one scenario."""
-
     title: str
     energy: ScenarioEnergy
 

@@ -58,8 +58,6 @@ def payback_words(answer: ComparisonAnswer) -> str:
 
 @dataclass(frozen=True)
 class ShownPart:
-    """A part of the decision with what stands below it."""
-
     part: DecisionPart
     amount: int
     """What it costs in whole units; all parts add up to the total as shown."""
@@ -234,8 +232,6 @@ def _months(months: float | None) -> str:
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A title and what stands beside it."""
-
     title: str
     words: str
     term: str = ""

@@ -23,8 +23,6 @@ class Series:
 
 @dataclass(frozen=True)
 class Mark:
-    """A labelled point on a chart."""
-
     x: float | str
     y: float
     label: str

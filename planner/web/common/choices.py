@@ -175,7 +175,6 @@ def list_choices(name: str) -> list[Choice]:
 
 
 def find_default(field: str, scale: str = "") -> Default | None:
-    """The core's default of a field, in the unit that its box shows."""
     default = all_defaults().get(field)
     if default is None:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -41,7 +40,6 @@ class Field:
         return f"{self.path}~{self.scale}" if self.scale else self.path
 
     def unit_as(self, name: str) -> str:
-        """The unit in which a name of the address states it."""
         scale = name.partition("~")[2]
         if scale == self.scale:
             return self.unit
@@ -297,14 +295,6 @@ MINIMUM_SPEND = (
        scale="pct", typical="0"),
 )  # fmt: skip
 
-EXISTING_ROWS = {
-    "existing.commitments": COMMITMENT,
-    "existing.leased_servers": LEASED,
-    "existing.credits": CREDIT,
-    "existing.minimum_spend": MINIMUM_SPEND,
-}
-
-
 DATA = (
     _f("data.storage_gib", "Data kept", unit="GiB", typical="0"),
     _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
@@ -348,29 +338,24 @@ _NAME = re.compile(
 _MONTH = re.compile(r"(?<![\w.:/-])\d{4}-(?:0[1-9]|1[0-2])(?![\w/-]|:\S)")
 """A month as requests write it, which is no part of a day, a span or a name."""
 _DAY = re.compile(r"(?<![\w.:/-])\d{4}-\d{2}-\d{2}(?![\w/-]|:\S)")
-_Label = Callable[[str], str]
-"""The form's label of a field, by its path or its last name; "" where it has none."""
-_Choice = Callable[[str, str], str]
-"""The form's words of a value of a field."""
 
 
-def label_names(text: str, label: _Label, choice: _Choice) -> str:
-    """A sentence with the label of every field that has one, and the words of what it is set to."""
-
-    def in_words(field: re.Match[str]) -> str:
-        name, value = field.groups()
-        if name in _NO_BOX:
-            return _NO_BOX[name]
-        title = GROUP_TITLES.get(name) or label(name)
-        if not title:
-            return field[0]
-        return f"“{title}” set to “{choice(name, value)}”" if value else f"“{title}”"
-
-    return _NAME.sub(in_words, text)
+def _label_name(named: re.Match[str]) -> str:
+    """The label of a field that has one, and the words of what it is set to."""
+    name, value = named.groups()
+    if name in _NO_BOX:
+        return _NO_BOX[name]
+    field = _FIELDS.get(name)
+    title = GROUP_TITLES.get(name) or (field.label if field else _LABELS.get(name, ""))
+    if not title:
+        return named[0]
+    if not value:
+        return f"“{title}”"
+    choices = dict(list_choices(field.choices)) if field else {}
+    return f"“{title}” set to “{choices.get(value, value)}”"
 
 
 def name_dates(text: str) -> str:
-    """A sentence with its days and months in words."""
     return _MONTH.sub(lambda month: name_month(month[0]), _DAY.sub(_name_day, text))
 
 
@@ -529,7 +514,10 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "constraints.quotas": QUOTA,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
-    **EXISTING_ROWS,
+    "existing.commitments": COMMITMENT,
+    "existing.leased_servers": LEASED,
+    "existing.credits": CREDIT,
+    "existing.minimum_spend": MINIMUM_SPEND,
     "custom_offers": CUSTOM_OFFER,
     "price_adjustments": ADJUSTMENT,
     "other_costs": OTHER_COST,
@@ -603,7 +591,7 @@ def with_labels(text: str) -> str:
 
 
 def _label_fields(text: str) -> str:
-    return _SLUG.sub(_name_of, label_names(text, _label_of, _words_of))
+    return _SLUG.sub(_name_of, _NAME.sub(_label_name, text))
 
 
 def _name_of(slug: re.Match[str]) -> str:
@@ -611,24 +599,6 @@ def _name_of(slug: re.Match[str]) -> str:
         return get(slug[0]).name
     except KeyError:
         return slug[0]
-
-
-def _label_of(name: str) -> str:
-    field = _FIELDS.get(name)
-    return field.label if field else _LABELS.get(name, "")
-
-
-def _words_of(name: str, value: str) -> str:
-    field = _FIELDS.get(name)
-    return dict(list_choices(field.choices)).get(value, value) if field else value
-
-
-def value_in_box(path: str, text: str) -> str:
-    """A value of a request as its box shows it, with the unit."""
-    field = find_field(path)
-    if field is None or not field.scale or number_problem(text):
-        return text
-    return _in_unit(read_decimal(text), field)
 
 
 def _in_unit(value: Decimal, field: Field) -> str:

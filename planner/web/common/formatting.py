@@ -188,8 +188,12 @@ def part_age(part: PartFreshness | PriceAge) -> str:
 @register.filter
 def price_age_short(row: Freshness) -> str:
     """The median age of the list prices, in words: `12 days`."""
-    ages = {part.part: part.median_age_days for part in row.parts}
-    return _in_words(ages.get(PricePart.ON_DEMAND))
+    days = {part.part: part.median_age_days for part in row.parts}.get(PricePart.ON_DEMAND)
+    if days is None:
+        return "undated"
+    if days < _MOST_DAYS:
+        return pluralize(days, "day")
+    return f"{round(days / _DAYS_PER_MONTH)} months"
 
 
 @register.filter
@@ -197,15 +201,6 @@ def list_level(row: Freshness) -> str:
     """green, amber or red by the list prices, which most plans pay."""
     levels = {part.part: part.level for part in row.parts}
     return levels.get(PricePart.ON_DEMAND, "none")
-
-
-def _in_words(days: int | None) -> str:
-    """An age as people say it."""
-    if days is None:
-        return "undated"
-    if days < _MOST_DAYS:
-        return pluralize(days, "day")
-    return f"{round(days / _DAYS_PER_MONTH)} months"
 
 
 _MOST_DAYS, _DAYS_PER_MONTH = 60, 30.44
@@ -217,11 +212,6 @@ def price_reading(row: Freshness) -> str:
     """When a provider's prices were read: `read 1 May 2026; median ages: on demand 12 days`."""
     ages = "" if row.age_days is None else f"; median ages: {price_age(row)}"
     return f"read {name_day(row.as_of) if row.as_of else _UNKNOWN}{ages}"
-
-
-@register.filter
-def price_state(row: Coverage | None) -> str:
-    return describe_state(row)
 
 
 @register.filter
@@ -314,7 +304,6 @@ def field_label(path: str) -> str:
 
 
 def waiting(place: int | None) -> str:
-    """What a job says before it has begun."""
     if place is None:
         return "Starting"
     return "Next in line" if place == 1 else f"Waiting: number {number(place)} in line"
@@ -411,8 +400,8 @@ def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
     )
 
 
+@register.filter("price_state")
 def describe_state(row: Coverage | None) -> str:
-    """A cell in words."""
     if row is None or row.state == PriceState.NOT_SOLD:
         return "not sold"
     if row.state == PriceState.SOLD_PRICE_UNKNOWN:
@@ -455,7 +444,6 @@ def _unbroken(value: dt.date | None, form: str) -> str:
 
 @register.filter
 def cpu_sentence(cpu: CpuNote) -> str:
-    """Whether a CPU would do, with the hours it would take where they are known."""
     note, hours = cpu.note, cpu.hours
     detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
     return f"{note[:1].upper()}{note[1:]}{detail}."

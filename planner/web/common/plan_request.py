@@ -55,7 +55,6 @@ def pinned_revisions(query: QueryDict) -> dict[str, int] | None:
 
 
 def pinned_catalog(query: QueryDict) -> Catalog | None:
-    """The market at the revisions that the address names; None stands for today's."""
     revisions = pinned_revisions(query)
     if revisions is None:
         return None
@@ -65,18 +64,7 @@ def pinned_catalog(query: QueryDict) -> Catalog | None:
         raise InvalidInput(PRICES, refusal.message) from None
 
 
-def build_share_query(outcome: ComparisonOutcome) -> str:
-    request = dict(outcome.resolved_request)
-    if outcome.inherited:
-        request["inherits"] = False
-    return _pinned_query(request, outcome.answer)
-
-
-def build_list_price_query(outcome: ComparisonOutcome) -> str:
-    return _pinned_query(outcome.request, outcome.answer)
-
-
-def _pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> str:
+def build_pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> str:
     request = {**request, "start": answer.start}
     prices = "-".join(f"{row.provider}.{row.revision}" for row in answer.catalog) or _NONE
     query = QueryDict(mutable=True)
@@ -106,10 +94,6 @@ def find_newer_prices(query: QueryDict) -> tuple[ProviderUpdate, ...] | None:
     )
 
 
-def unpin_prices(query: QueryDict) -> str:
-    return drop_empty(query, PRICES, "scenario").urlencode()
-
-
 _KIND_FIELDS: Mapping[str, frozenset[str]] = {
     "training": frozenset(field.path for field in TRAINING),
     "samples": frozenset(field.path for field in SAMPLES),
@@ -119,12 +103,6 @@ _SHARED_FIELDS = frozenset(
     {
         *("workload.precision", "workload.goodput", "workload.experiments_factor"),
         *("workload.runs", "workload.sweep.trials", "workload.sweep.share"),
-    }
-)
-_FIELDS_WITHOUT_HOURS = frozenset(
-    {
-        *("workload.experiments_factor", "workload.runs", "workload.precision"),
-        *("workload.goodput", "workload.sweep.trials", "workload.sweep.share"),
     }
 )
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
@@ -138,9 +116,7 @@ def unselected_tab_fields(kind: str) -> frozenset[str]:
     the request."""
     others = frozenset().union(*(paths for name, paths in _KIND_FIELDS.items() if name != kind))
     hidden = others - _KIND_FIELDS.get(kind, frozenset())
-    return (
-        hidden | _FIELDS_WITHOUT_HOURS if kind == "accelerator_hours" else hidden - _SHARED_FIELDS
-    )
+    return hidden | _SHARED_FIELDS if kind == "accelerator_hours" else hidden - _SHARED_FIELDS
 
 
 def is_page_only(name: str) -> bool:

@@ -48,7 +48,6 @@ _ACCESS, _TEAMS = "_planner_access", "_planner_teams"
 
 
 def get_access(request: HttpRequest) -> Access:
-    """The rights of the person at the page, read once a request."""
     access: Access | None = getattr(request, _ACCESS, None)
     if access is None:
         access = access_of(request.user)
@@ -87,7 +86,6 @@ def clear_cached_access(request: HttpRequest) -> None:
 
 
 def sign_in_first(request: HttpRequest) -> HttpResponse:
-    """To the sign-in, and from there back to the page."""
     back = request.get_full_path() if request.method in ("GET", "HEAD") else "/"
     if getattr(request, "htmx", False):
         here = request.htmx.current_url_abs_path or back  # type: ignore[attr-defined]
@@ -147,8 +145,6 @@ REFUSALS = (InvalidInput, WrongStateError, StaleError)
 def signed_in(
     view: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """A page for people with an account; others sign in first."""
-
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:

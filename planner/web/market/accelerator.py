@@ -52,8 +52,6 @@ class Cell:
 
 @dataclass(frozen=True)
 class ProviderRow:
-    """What one provider asks for it."""
-
     title: str
     count: int
     """Offers that are sold now."""

@@ -169,8 +169,6 @@ class MarketQuery:
 
 @dataclass(frozen=True)
 class MarketRow:
-    """An offer with what the table shows of it, in US dollars."""
-
     offer: Offer
     accelerator: Accelerator
     usd_per_hour: float

@@ -45,7 +45,6 @@ def interconnect(accelerator: Accelerator) -> str:
 
 @register.filter
 def source_note(accelerator: Accelerator) -> str:
-    """Where an accelerator's values come from, and which of them nobody verified."""
     if not accelerator.unverified:
         return accelerator.source
     return f"{accelerator.source} Not verified: {', '.join(accelerator.unverified)}."
@@ -89,7 +88,6 @@ def offer_name(offer_id: str) -> str:
 
 @register.filter
 def place(region: Region | None) -> str:
-    """City and country of a region."""
     if region is None:
         return _UNKNOWN
     return " ".join(part for part in (region.city, region.country) if part)
@@ -97,7 +95,6 @@ def place(region: Region | None) -> str:
 
 @register.filter
 def oldest_price(revision: Revision) -> str:
-    """The day of the oldest price sold now, and how many prices carry none."""
     oldest = revision.oldest_price_as_of
     day = name_day(oldest) if oldest else _UNKNOWN
     undated = revision.undated_prices

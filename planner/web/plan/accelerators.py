@@ -112,8 +112,6 @@ def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Row:
-    """A candidate with its lowest price and the address that chooses it."""
-
     candidate: EstimateCandidate
     name: str
     usd_per_hour: float | None

@@ -34,8 +34,6 @@ SELDOM = frozenset(
 
 @dataclass(frozen=True)
 class FormField:
-    """One field as the template draws it."""
-
     field: Field
     bound: forms.BoundField
     error: str
@@ -94,8 +92,6 @@ def _form_field(field: Field, placeholder: str, invalid: bool) -> forms.Field:
 
 
 class PlanForm:
-    """All boxes of the plan form with what the address holds, and refusals beside them."""
-
     def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
         self.query = query
         self.errors = {one.field: in_field_unit(one.field, one.message) for one in refusals}

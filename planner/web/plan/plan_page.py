@@ -24,9 +24,7 @@ from planner.web.answer.assumptions import Message, messages_of
 from planner.web.answer.board_pack import PackFacts, board_pack
 from planner.web.common import plan_request
 from planner.web.common.fields import MEASURED, in_field_unit, with_labels
-from planner.web.common.plan_request import (
-    answer_plan,
-)
+from planner.web.common.plan_request import answer_plan
 from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.common.views import current_team, open_page
 from planner.web.plan.forms import PlanForm
@@ -36,8 +34,6 @@ from pricing.common.invalid_input import InvalidInput
 
 @dataclass(frozen=True)
 class Fit:
-    """Memory and fewest accelerators of a training, and whether a CPU would do."""
-
     memory_gib: float | None
     min_accelerators: int | None
     cpu_is_enough: bool
@@ -45,8 +41,6 @@ class Fit:
 
 @dataclass(frozen=True)
 class Live:
-    """What the panel shows; without an answer, what is still missing."""
-
     refusals: tuple[InvalidInput, ...] = ()
     answer: ComparisonAnswer | None = None
     fit: Fit | None = None
@@ -59,7 +53,6 @@ class Live:
 
     @property
     def months(self) -> list[tuple[str, float, float]]:
-        """Month, hours and peak of the demand."""
         if self.answer is None:
             return []
         demand = self.answer.demand
@@ -175,7 +168,6 @@ def plan(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
-    """The panel beside the form, as one types."""
     query = drop_empty(request.GET)
     team = current_team(request)
     outcome = answer_plan(query, team, brief=True)
@@ -189,22 +181,22 @@ def _page_url(query: QueryDict) -> str:
 
 
 def _to_whole_page(query: QueryDict) -> HttpResponse:
-    answer = HttpResponse()
-    answer["HX-Redirect"] = _page_url(query)
-    return answer
+    return HttpResponse(headers={"HX-Redirect": _page_url(query)})
 
 
 def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
-    """What the answer's templates need."""
+    own = {"inherits": False} if outcome.inherited else {}
+    shared = {**outcome.resolved_request, **own}
+    at_list_prices = plan_request.build_pinned_query(outcome.request, outcome.answer)
     return {
         "outcome": outcome,
         "page": AnswerPage(outcome.answer, query.get("scenario", ""), query),
         "address": drop_empty(query, "scenario").urlencode(),
-        "share": f"{reverse('plan')}?{plan_request.build_share_query(outcome)}",
+        "share": f"{reverse('plan')}?{plan_request.build_pinned_query(shared, outcome.answer)}",
         "inherited": outcome.inherited,
-        "share_at_list_prices": f"{reverse('plan')}?{plan_request.build_list_price_query(outcome)}",
+        "share_at_list_prices": f"{reverse('plan')}?{at_list_prices}",
         "newer_prices": plan_request.find_newer_prices(query),
-        "todays": plan_request.unpin_prices(query),
+        "todays": drop_empty(query, plan_request.PRICES, "scenario").urlencode(),
         "titles": SCENARIO_TITLES,
     }
 
@@ -267,7 +259,7 @@ def pack(request: HttpRequest) -> HttpResponse:
     """The PDF; the plan's page where its request is refused, or waits for more."""
     query = drop_empty(request.GET, "edit", "scenario")
     outcome = answer_plan(query, current_team(request))
-    page_address = f"{reverse('plan')}?{query.urlencode()}"
+    page_address = _page_url(query)
     if not outcome.has_answer:
         return HttpResponseRedirect(page_address)
     page = AnswerPage(outcome.answer, query=query)

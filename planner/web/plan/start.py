@@ -106,8 +106,6 @@ USUAL_ACCELERATOR = "nvidia-h100-80gb-sxm"
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of work as the start page asks about it."""
-
     key: str
     title: str
     is_sized: bool = False
@@ -136,7 +134,6 @@ def find_work(key: str) -> Work:
 def start_context(
     work: Work, typed: QueryDict, team: Team | None, refusal: str = ""
 ) -> dict[str, Any]:
-    """What the start page shows: the questions of `work`, examples."""
     own = team.currency if team else USUAL_CURRENCY
     today = timezone.now().date()
     first = next_month(today)
@@ -172,13 +169,11 @@ def start(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
-    """The glossary, to which words on the pages lead."""
     return render(request, "web/method.html", {"terms": TERMS})
 
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    """Light or dark, remembered for a year."""
     back = request.POST.get("next", "/")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
         back = "/"

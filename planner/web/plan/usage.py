@@ -39,7 +39,6 @@ from pricing.market import accelerators
 
 @open_page
 def usage(request: HttpRequest) -> HttpResponse:
-    """Files of usage: what they say, and the plan that starts from it."""
     is_sent = request.method == "POST"
     form = UsageForm(request.POST, request.FILES) if is_sent else UsageForm()
 
@@ -88,8 +87,6 @@ class FilesField(forms.FileField):
 
 
 class UsageForm(Form):
-    """A bill or a log, and what its reader says about it."""
-
     file = FilesField(
         label="Bills or logs",
         required=False,
@@ -156,8 +153,6 @@ def read_question(
 
 
 class Uploads:
-    """The files that were uploaded."""
-
     def __init__(self, files: list[Any]) -> None:
         if not files:
             raise InvalidInput("file", "is missing; choose a bill or a log")
@@ -226,7 +221,6 @@ def _column(values: list[float] | list[int]) -> str:
 
 
 def demand_rows(demand: Demand) -> list[dict[str, Any]]:
-    """A row a month, as the table shows it."""
     return [
         {
             "month": shift_month(demand.start, step),
@@ -240,7 +234,6 @@ def demand_rows(demand: Demand) -> list[dict[str, Any]]:
 
 
 def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
-    """What the template shows."""
     usage, demand = answer.usage, answer.demand
     figures = usage.as_dict(answer.by)
     return {

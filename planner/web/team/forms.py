@@ -29,8 +29,6 @@ def version_field() -> forms.IntegerField:
 
 
 class WatchForm(Form):
-    """Whether a plan is priced again after each refresh, and which move raises an alert."""
-
     watched = forms.BooleanField(label="Watch prices", required=False)
     watch_threshold = NumberField(
         label="Alert when the plan's cost changes by more than",
@@ -51,7 +49,6 @@ class WatchForm(Form):
 
     @staticmethod
     def of(watch: Project | SavedPortfolio) -> dict[str, Any]:
-        """The values that the form starts with."""
         threshold = round(watch.watch_threshold * 100, 6)
         return {
             "watched": watch.watched,
@@ -90,8 +87,6 @@ def _note(label: str = "Note") -> forms.CharField:
 
 
 class TeamForm(Form):
-    """A new team, or the name and currency of one."""
-
     name = _name("Name of the team")
     currency = forms.ChoiceField(label="Currency")
 
@@ -137,8 +132,6 @@ class ConfirmForm(Form):
 
 
 class ProjectForm(WatchForm):
-    """Name, budget and watch of a project; its workload comes from a plan."""
-
     name = _name("Name")
     description = _note("Purpose")
     budget = BudgetField(label="Budget", required=False)
@@ -211,8 +204,6 @@ class SavePlanForm(Form):
 
 
 class SaveProjectForm(Form):
-    """Answers the project, or one of its variants, and keeps the answer."""
-
     name = _name("Name of the comparison")
     variant = forms.ChoiceField(label="Of", required=False)
     note = _note()
@@ -227,8 +218,6 @@ class SaveProjectForm(Form):
 
 
 class SavePortfolioForm(Form):
-    """Keeps a plan for all projects."""
-
     name = _name("Name of the plan")
     note = _note()
     shown_to_all = forms.BooleanField(
@@ -245,24 +234,18 @@ class SavePortfolioForm(Form):
 
 
 class NoteForm(Form):
-    """Name and note of a draft."""
-
     name = _name("Name")
     note = _note()
     version = version_field()
 
 
 class SendBackForm(Form):
-    """Why a submitted plan becomes a draft again."""
-
     reason = LinesField(
         label="Reason, for whoever submitted it", required=False, max_length=REASON_LENGTH
     )
 
 
 class UploadForm(Form):
-    """A file of what was really used and paid."""
-
     file = forms.FileField(
         label="Monthly actuals",
         help_text="CSV with the columns month and cost, and if known hours, provider, region, "
@@ -315,8 +298,6 @@ class TokenForm(Form):
 
 
 class RefreshForm(Form):
-    """Which providers are read again."""
-
     providers = forms.MultipleChoiceField(
         label="Providers",
         required=False,

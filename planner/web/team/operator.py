@@ -51,8 +51,6 @@ class QuarantinedRow:
 
 @dataclass(frozen=True)
 class QuarantinedGroup:
-    """What waits of one provider."""
-
     provider: str
     count: int
     in_force: int
@@ -108,7 +106,6 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
 @signed_in
 @require_POST
 def refresh(request: HttpRequest) -> HttpResponse:
-    """Reads the providers now, as a job."""
     access = get_access(request)
     require_operator(access)
     form = RefreshForm(request.POST)
@@ -145,7 +142,6 @@ def reject(request: HttpRequest, pk: int) -> HttpResponse:
 @signed_in
 @require_POST
 def decide_prices(request: HttpRequest) -> HttpResponse:
-    """Releases or rejects the quarantined prices that are ticked, all of one provider."""
     access = get_access(request)
     require_operator(access)
     ids = [pk for text in request.POST.getlist("row") if (pk := read_row_id(text)) is not None]

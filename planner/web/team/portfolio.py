@@ -122,7 +122,6 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
 @team_page(EDIT)
 @require_POST
 def save(request: HttpRequest, team: Team) -> HttpResponse:
-    """Keeps the plan for the ticked projects, at once or as a job."""
     form = SavePortfolioForm(request.POST)
     access = get_access(request)
 
@@ -187,7 +186,6 @@ def _show_saved(
 @signed_in
 @require_POST
 def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Whether the plan is priced again after each refresh, and which move raises an alert."""
     saved, access = _saved_or_404(request, pk), get_access(request)
     form = WatchForm(request.POST)
 
@@ -243,7 +241,6 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_safe
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
-    """The plan, as this person may see it, as a file to save."""
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
     answer = visibility.visible_answer(get_access(request), saved)

@@ -28,8 +28,6 @@ _END_OF_SENTENCE = re.compile(r"(?<=[\w)]{2})\. (?=[A-Z])")
 
 @dataclass(frozen=True)
 class ProjectRow:
-    """A project as the form shows it."""
-
     key: str
     name: str
     is_ticked: bool
@@ -68,8 +66,6 @@ _LACKS_WORK = (
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A purchase with its months in words."""
-
     row: Purchase
     ordered: str
     first: str
@@ -89,8 +85,6 @@ class TimelineRow:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """A project with its share."""
-
     row: ProjectShare
 
     @property
@@ -102,8 +96,6 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class PortfolioPage:
-    """An answer as its page shows it."""
-
     answer: PortfolioAnswer
     asked_for: str = "shapley"
     """How the cost was to be divided, `shares` of the request."""
@@ -207,7 +199,6 @@ class PortfolioPage:
 
     @cached_property
     def timeline(self) -> tuple[TimelineRow, ...]:
-        """What is bought and committed to, in the order of months."""
         fittings = sum_fittings(self.answer.lines)
         return tuple(
             TimelineRow(

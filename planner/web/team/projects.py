@@ -75,7 +75,6 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 def new_team(request: HttpRequest) -> HttpResponse:
-    """A new team, whoever asks its owner."""
     form = TeamForm(request.POST or None)
     access = get_access(request)
     team = submit_form(form, lambda v: teams.create_team(access, v["name"], currency=v["currency"]))
@@ -90,7 +89,6 @@ def new_team(request: HttpRequest) -> HttpResponse:
 @team_page()
 @require_safe
 def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
-    """What waits for the person; projects with budget, plan, actual and state; alerts."""
     access = get_access(request)
     archived = request.GET.get("archived") == "1"
     alerts = Alert.objects.for_access(access).filter(team=team, acknowledged_at=None)
@@ -189,7 +187,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
 
 @team_page(EDIT)
 def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Name, budget and watch."""
     project = get_project_or_404(request, team, pk)
     currency = projects.project_currency(project)
     form = ProjectForm(
@@ -209,7 +206,6 @@ def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @team_page(EDIT)
 @require_POST
 def archive(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Archives it, or takes it out of the archive."""
     project = get_project_or_404(request, team, pk)
     changes = {"archived": not project.archived}
     message = "The project is active again." if project.archived else "The project is archived."
@@ -245,7 +241,6 @@ def delete_variant(
 @team_page(EDIT)
 @require_POST
 def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Answers the project, or a variant of it, at today's prices and keeps the answer."""
     project = get_project_or_404(request, team, pk)
     form = SaveProjectForm(request.POST, project=project)
     variants = {str(one.pk): one for one in project.variants.all()}
@@ -268,7 +263,6 @@ def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @team_page(EDIT)
 @require_POST
 def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Answers everything that is kept of the project at today's prices, as a job."""
     project = get_project_or_404(request, team, pk)
     arguments = {"project": str(project.pk), "as_of": None}
     try:
@@ -282,7 +276,6 @@ def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @team_page(EDIT)
 @require_POST
 def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Reads a small file at once and a large one as a job that shows its progress."""
     project = get_project_or_404(request, team, pk)
     form = UploadForm(request.POST, request.FILES)
     address = submit_form(form, lambda values: _load_upload(request, project, values["file"]))

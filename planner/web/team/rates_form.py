@@ -19,7 +19,6 @@ _SCALES = {field.path: field.scale for field in SINGLE if field.scale}
 
 
 def encode_in_units(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Names and values of the address of a request."""
     pairs = []
     for path, value in flatten(request):
         scale = _SCALES.get(path)
@@ -39,7 +38,6 @@ _PREFIX = "defaults."
 
 
 def team_query(team: Team) -> QueryDict:
-    """What the team has set, as the form holds it."""
     values = {
         **team.defaults,
         "price_adjustments": team.price_adjustments,
@@ -59,7 +57,6 @@ _OURS = frozenset((*SECTIONS, *LISTS))
 
 
 def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
-    """The form's boxes with what was typed and what was refused."""
     form = PlanForm(
         query,
         [

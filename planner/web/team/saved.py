@@ -103,7 +103,6 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
 @signed_in
 @require_safe
 def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """The board pack of what was saved, with its approvals."""
     saved = get_saved_or_404(request, pk)
     facts = PackFacts(
         printed=timezone.now().date(),
@@ -117,7 +116,6 @@ def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_safe
 def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Recalculated with today's rules and prices, and what changed, by cause."""
     saved = get_saved_or_404(request, pk)
     context: dict[str, Any] = {"saved": saved, "team": saved.team}
     try:
@@ -140,7 +138,6 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_POST
 def edit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Name and note of a draft."""
     saved = get_saved_or_404(request, pk)
     form = NoteForm(request.POST)
     done = submit_form(
@@ -206,7 +203,6 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_safe
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
-    """The answer as a file to save."""
     saved = get_saved_or_404(request, pk)
     return offer_file(export_saved(saved, form), saved.name, FORMATS[form])
 

@@ -65,7 +65,6 @@ _PERIODS = {
 
 @register.filter
 def job_title(job: Job) -> str:
-    """What a job does."""
     if job.kind == "actuals_upload":
         return f"Reading {job.arguments.get('file_name', '')}".strip()
     return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
@@ -92,7 +91,6 @@ def job_badge(job: Job) -> str:
 
 @register.filter
 def job_progress(job: Job, place: int | None) -> str:
-    """What a job is at, or its place in line."""
     return job.message or waiting(place)
 
 
@@ -145,7 +143,6 @@ def budget_of_project(saved: SavedComparison) -> FigureRow | None:
 
 @register.filter
 def watch_line(watch: Project | SavedPortfolio) -> str:
-    """Whether the prices of a project's plan, or of a joint plan, are watched."""
     if not watch.watched:
         return "prices are not watched"
     return f"watched: a move of more than {percent(watch.watch_threshold, 1)} is reported"
@@ -153,7 +150,6 @@ def watch_line(watch: Project | SavedPortfolio) -> str:
 
 @register.filter
 def approval_line(row: ToApprove) -> str:
-    """What an approval is about: the money, the budget, the plan that it replaces."""
     currency = row.saved.read_summary().currency
     parts = ["no feasible plan" if row.total is None else money(row.total, currency)]
     if row.is_over:
@@ -168,7 +164,6 @@ def approval_line(row: ToApprove) -> str:
 
 @register.filter
 def history_line(saved: SavedComparison) -> str:
-    """Who answered, submitted, sent back and approved a comparison, and when."""
     steps: tuple[tuple[str, dt.date | None, object], ...] = (
         ("Answered", saved.answered_on, saved.created_by),
         ("sent back", saved.sent_back_at, saved.sender),
@@ -184,7 +179,6 @@ def history_line(saved: SavedComparison) -> str:
 
 @register.filter
 def decision_line(saved: SavedComparison) -> str:
-    """Whose decision the state of a comparison is, where it is somebody's."""
     people = {"approved": saved.approver, "submitted": saved.submitter}
     person = people.get(saved.state)
     return f"by {person}" if person else ""
@@ -192,7 +186,6 @@ def decision_line(saved: SavedComparison) -> str:
 
 @register.filter
 def revision_moves(moves: Iterable[PriceListChange]) -> str:
-    """Price lists that have a later revision: `aws revision 3 → 4, gcp revision 1 → 2`."""
     return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)
 
 
@@ -205,7 +198,6 @@ def audit_action(action: str) -> str:
 
 @register.filter
 def alert_change(alert: Alert) -> str:
-    """The cost before and after, where both are known."""
     if not (alert.before and alert.after):
         return ""
     return f"{money(alert.before, alert.currency)} → {money(alert.after, alert.currency)}"
@@ -213,7 +205,6 @@ def alert_change(alert: Alert) -> str:
 
 @register.filter
 def token_end(token: ApiToken) -> str:
-    """When a token ends or ended."""
     if token.revoked_at:
         return f"revoked {name_day(token.revoked_at)}"
     return f"{'' if token.is_active else 'expired '}{name_day(token.expires_at)}"
@@ -221,7 +212,6 @@ def token_end(token: ApiToken) -> str:
 
 @register.filter
 def invitation_state(invitation: Invitation) -> str:
-    """What became of an invitation, and when."""
     if invitation.accepted_at:
         return f"accepted {name_day(invitation.accepted_at)}"
     if invitation.revoked_at:
@@ -231,7 +221,6 @@ def invitation_state(invitation: Invitation) -> str:
 
 @register.filter
 def saving_note(is_pinned: bool) -> str:
-    """What saving a plan does, with the prices of its link or with the team's."""
     source = (
         "is kept as the link shows it, at the prices the link names,"
         if is_pinned
@@ -272,7 +261,6 @@ TAB_TITLES = frozenset(title for _, title, _, _ in _TABS)
 
 @register.simple_tag(takes_context=True)
 def signup_is_open(context: Context) -> bool:
-    """Whether this visitor may open an account: anybody, or because of an invitation opened."""
     return bool(get_adapter().is_open_for_signup(context["request"]))
 
 
@@ -295,17 +283,14 @@ def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any
 
 @register.filter
 def server_name(slug: str) -> str:
-    """A server of the reference list by name; one that is none of them as such."""
     return "a server of its own" if slug == CUSTOM else server_title(slug)
 
 
 @register.simple_tag
 def send_back_form(saved: SavedComparison, typed: SendBackForm | None = None) -> SendBackForm:
-    """The box for the reason, empty or as it was `typed`."""
     return typed or SendBackForm(auto_id=f"back-{saved.pk}-%s")
 
 
 @register.filter
 def badge(state: str) -> str:
-    """The colours of a state."""
     return _BADGES.get(state, "bg-secondary-lt")

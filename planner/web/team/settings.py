@@ -71,7 +71,6 @@ from pricing.common.pluralize import pluralize
 @never_cache
 @team_page()
 def members(request: HttpRequest, team: Team) -> HttpResponse:
-    """Who is in the team; owners invite with a link that is shown once."""
     access = get_access(request)
     form = InviteForm(request.POST or None)
 
@@ -177,7 +176,6 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
 
 @team_page()
 def settings(request: HttpRequest, team: Team) -> HttpResponse:
-    """Name and currency of the team, and its rules for bills."""
     access = get_access(request)
     rules = "\n".join(team.project_rules)
     start = {"name": team.name, "currency": team.currency, "project_rules": rules}
@@ -192,7 +190,6 @@ def settings(request: HttpRequest, team: Team) -> HttpResponse:
 
 @team_page()
 def prices(request: HttpRequest, team: Team) -> HttpResponse:
-    """Contract discounts, private offers and default assumptions."""
     may_own = get_access(request).has_role(team.pk, Role.OWNER)
     context: dict[str, Any] = {"team": team, "may_own": may_own, "version": team.version}
     if request.method != "POST":
@@ -220,7 +217,6 @@ def prices(request: HttpRequest, team: Team) -> HttpResponse:
 
 @team_page()
 def quotes(request: HttpRequest, team: Team) -> HttpResponse:
-    """The quotes, and a form for another one."""
     access = get_access(request)
     form = QuoteForm(request.POST or None, currency=team.currency)
     created = submit_form(
@@ -241,7 +237,6 @@ def quotes(request: HttpRequest, team: Team) -> HttpResponse:
 
 @team_page(EDIT)
 def quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """One quote, to be changed."""
     row = get_owned_or_404(request, ServerQuote, pk, "team", team=team)
     form = QuoteForm(request.POST or None, initial=QuoteForm.of(row), currency=team.currency)
     changed = submit_form(
@@ -313,7 +308,6 @@ _LONGEST = 300
 @team_page()
 @require_safe
 def log(request: HttpRequest, team: Team) -> HttpResponse:
-    """Who changed what, the newest first."""
     entries = AuditEntry.objects.filter(team=team)
     page = Paginator(entries, ROWS_OF_A_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -327,7 +321,6 @@ def log(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
-    """Field by field: from what to what."""
     return [
         {
             "field": name,
@@ -360,7 +353,6 @@ def export(request: HttpRequest, team: Team) -> FileResponse:
 @never_cache
 @team_page(OWN)
 def delete(request: HttpRequest, team: Team) -> HttpResponse:
-    """Asks for the team's short name, then deletes it."""
     form = ConfirmForm(request.POST or None, text=team.slug)
     name = team.name
     if submit_form(form, lambda _values: delete_team(get_access(request), team) or True):
@@ -374,7 +366,6 @@ def delete(request: HttpRequest, team: Team) -> HttpResponse:
 @never_cache
 @signed_in
 def account(request: HttpRequest) -> HttpResponse:
-    """One's own account: password, addresses, and its end."""
     user: Any = request.user
     form = ConfirmForm(request.POST or None, text=user.get_username())
     if submit_form(form, lambda _values: delete_account(user) or True):

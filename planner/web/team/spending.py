@@ -75,7 +75,6 @@ def _burn_summary(months: Sequence[BurnMonth], currency: str) -> str:
 
 
 def budget_of(project: Project, table: Variance) -> Decimal | None:
-    """The budget for all months of a plan in its currency."""
     return budget_over_horizon(project, table.plan) if table.plan else None
 
 
