@@ -11,7 +11,7 @@ from functools import cached_property
 from django.http import QueryDict
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer, DemandAnswer
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import BreakEvenRow
 from planner.contract.answer.scenario import least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
@@ -153,17 +153,18 @@ class AnswerPage:
         if self.is_short or self.recommended is None:
             return []
         total = self.recommended.require_total()
-        return _drawn(charts.tornado(self.answer, total))
+        chart = charts.tornado(self.answer, total)
+        return [chart] if chart else []
 
     @cached_property
     def time_charts(self) -> list[Chart]:
         if self.is_short or self.shown is None:
             return []
-        return _drawn(charts.capacity(self.answer, self.shown), charts.categories(self.answer))
+        return [charts.capacity(self.answer, self.shown), charts.categories(self.answer)]
 
     @property
     def charts(self) -> list[Chart]:
-        first = _drawn(self.first_chart)
+        first = [self.first_chart] if self.first_chart else []
         return [*first, *self.reason_charts, *self.time_charts]
 
     @property
@@ -180,7 +181,9 @@ class AnswerPage:
 
     @cached_property
     def sources(self) -> list[tables.SourceRow]:
-        return tables.source_rows(self.answer, self.shown) if self.shown else []
+        if self.shown is None:
+            return []
+        return tables.cost_rows(self.shown.costs_by_source, self.answer, self.answer.region_names)
 
     @property
     def returns(self) -> list[tuple[str, str]]:
@@ -191,25 +194,13 @@ class AnswerPage:
         return [row for row in self.rows if row.range is not None]
 
     @cached_property
-    def energy(self) -> list[tables.EnergyRow]:
-        return tables.energy_rows(self.possible)
-
-    @property
-    def limit_values(self) -> tuple[str, ...]:
-        return tuple(value.sentence for value in self.answer.marginal_values)
-
-    @property
-    def asks_to_explain(self) -> bool:
-        return bool(self.query and self.query.get("explain"))
-
-    @property
-    def demand(self) -> DemandAnswer:
-        return self.answer.demand
+    def energy(self) -> list[ScenarioRow]:
+        return [row for row in self.possible if row.scenario.energy]
 
     @property
     def peak(self) -> str:
         """Most accelerators at once, to a tenth: `3.3 accelerators`."""
-        most = round(self.demand.highest_peak, 1)
+        most = round(self.answer.demand.highest_peak, 1)
         return f"{plain(most)} {'accelerator' if most == 1 else 'accelerators'}"
 
     @property
@@ -219,7 +210,7 @@ class AnswerPage:
         paid = self.recommended.costs_by_source if self.recommended else ()
         offers = self.answer.offers
         used = {offers[row.source].accelerator for row in paid if row.source in offers}
-        return bool(used) and self.demand.accelerator not in used
+        return bool(used) and self.answer.demand.accelerator not in used
 
     @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:
@@ -258,10 +249,6 @@ class AnswerPage:
     def warnings(self) -> list[str]:
         sentences = self.answer.warnings + (self.shown.warnings if self.shown else ())
         return list(dict.fromkeys(map(with_labels, sentences)))
-
-
-def _drawn(*possible: Chart | None) -> list[Chart]:
-    return [chart for chart in possible if chart is not None]
 
 
 def _lift(address: QueryDict, one: Alternative) -> str:

@@ -361,7 +361,7 @@ def _invoices(row: PurchaseRow, currency: str) -> str:
 
 def _rests_on(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text("What it rests on", HEADING)
-    yield text(page.demand.method)
+    yield text(page.answer.demand.method)
     if page.assumed:
         yield text(f"Assumed: {page.assumed}.")
     yield from close_pack(page.warnings, facts)

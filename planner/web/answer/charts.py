@@ -11,9 +11,7 @@ from decimal import Decimal
 from planner.contract.amounts import parse_month, shorten_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.risk import (
-    SensitivityRow,
-)
+from planner.contract.answer.risk import SensitivityRow
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import (
     CHART_ROLES,
@@ -33,7 +31,9 @@ from planner.web.common.formatting import figures
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
     """Accelerators in service in each month by kind of source, over the demand where both count
     the same accelerator."""
-    labels, roles = [*map(shorten_month, answer.months)], source_roles(answer)
+    labels = [*map(shorten_month, answer.months)]
+    roles = {key: traits(one.purchase_option).chart_role for key, one in answer.offers.items()}
+    roles |= {server.key: "owned" for server in answer.servers}
     stacks: dict[str, list[float]] = {}
     for row in scenario.capacity:
         stack = stacks.setdefault(roles.get(row.source, "on_demand"), [0.0] * len(labels))
@@ -66,11 +66,6 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
         digits=1,
         summary=summary,
     )
-
-
-def source_roles(answer: ComparisonAnswer) -> dict[str, str]:
-    rented = {key: traits(o.purchase_option).chart_role for key, o in answer.offers.items()}
-    return {**rented, **{server.key: "owned" for server in answer.servers}}
 
 
 def categories(answer: ComparisonAnswer) -> Chart:
@@ -120,21 +115,14 @@ def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
     )
 
 
-_PERCENT = {"factor", "fraction"}
-
-
 def _range_label(row: SensitivityRow) -> str:
     name = _NAMES.get(row.field) or row.field.rpartition(".")[2].replace("_", " ")
     unit = row.unit.partition(" ")[0]
-    if unit in _PERCENT:
-        return f"{name}, {_percent(row.low)} to {_percent(row.high)}"
+    if unit in ("factor", "fraction"):
+        return f"{name}, {row.low * 100:.3g}% to {row.high * 100:.3g}%"
     shown = "" if unit in ("ratio", "") else f" {row.unit}"
     shown = shown.replace(" per full-time equivalent per year", " a year")
     return f"{name}, {figures(row.low)} to {figures(row.high)}{shown}"
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.3g}%"
 
 
 _NAMES = {

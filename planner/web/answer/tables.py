@@ -26,7 +26,6 @@ from planner.contract.answer.scenario import (
     CostLine,
     Purchase,
     ScenarioAnswer,
-    ScenarioEnergy,
     SourceCost,
 )
 from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
@@ -99,25 +98,6 @@ class SourceRow:
         return 0 if self.cost.quantity == round(self.cost.quantity) else 2
 
 
-@dataclass(frozen=True)
-class EnergyRow:
-    title: str
-    energy: ScenarioEnergy
-
-    @property
-    def kg_co2e(self) -> float | None:
-        return self.energy.kg_co2e_of_known_grid
-
-    @property
-    def is_unknown(self) -> bool:
-        return self.kg_co2e is None
-
-    @property
-    def sources(self) -> list[str]:
-        names = (source.carbon_source for source in self.energy.sources)
-        return list(dict.fromkeys(name for name in names if name))
-
-
 def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
     def written(index: int) -> str:
         return name_month(format_month(answer.month(index)))
@@ -157,10 +137,6 @@ def sum_fittings(
     return fittings
 
 
-def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:
-    return cost_rows(scenario.costs_by_source, answer, answer.region_names)
-
-
 def cost_rows(
     costs: Iterable[SourceCost],
     answer: ComparisonAnswer | PortfolioAnswer,
@@ -177,10 +153,6 @@ def cost_rows(
         )
         for one in costs
     ]
-
-
-def energy_rows(rows: Iterable[ScenarioRow]) -> list[EnergyRow]:
-    return [EnergyRow(r.title, r.scenario.energy) for r in rows if r.scenario.energy]
 
 
 def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
@@ -253,6 +225,11 @@ class ScenarioRow:
         if not self.scenario.feasible or self.scenario.buys_or_leases:
             return self.keys
         return tuple(key for key in self.keys if key not in _OWNING) or self.keys
+
+    @property
+    def carbon_sources(self) -> list[str]:
+        sources = self.scenario.energy.sources if self.scenario.energy else ()
+        return list(dict.fromkeys(one.carbon_source for one in sources if one.carbon_source))
 
     @property
     def has_range(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms, template
 from django.forms.boundfield import BoundField
@@ -59,10 +59,13 @@ class LinesField(forms.CharField):
 class Form(forms.Form):
     """Fields with a unit behind the box, ids that stay apart on a page with several forms."""
 
+    units: ClassVar[Mapping[str, str]] = {}
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
         kwargs.setdefault("auto_id", f"{type(self).__name__.removesuffix('Form').lower()}-%s")
         super().__init__(*args, **kwargs)
+        self.unit(**self.units)
 
     def unit(self, **units: str) -> None:
         for name, unit in units.items():

@@ -67,17 +67,9 @@ def load_pages() -> None:
     for status in ERRORS:
         resolver.resolve_error_handler(status)
     engine = Engine.get_default()
-    for name in list_templates(engine):
-        engine.get_template(name)
-
-
-def list_templates(engine: Engine) -> list[str]:
-    return [
-        str(file.relative_to(folder))
-        for folder in engine.dirs
-        for file in sorted(Path(folder).rglob("*"))
-        if file.is_file()
-    ]
+    for folder in engine.dirs:
+        for file in Path(folder).rglob("*.*"):
+            engine.get_template(str(file.relative_to(folder)))
 
 
 def _import_views(patterns: Iterable[Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -105,13 +104,6 @@ def back_to(request: HttpRequest, fallback: str) -> HttpResponseRedirect:
 THEMES = ("light", "dark")
 
 
-@dataclass(frozen=True)
-class NavigationItem:
-    title: str
-    url: str
-    active: bool
-
-
 def _freshness() -> list[dict[str, Any]]:
     return [
         {"row": row, "title": provider_title(row.provider)}
@@ -129,7 +121,10 @@ def page(request: HttpRequest) -> dict[str, Any]:
     pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
     return {
         "theme": theme if theme in THEMES else "",
-        "navigation": [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages],
+        "navigation": [
+            {"title": title, "url": url, "active": request.path.startswith(url)}
+            for title, url in pages
+        ],
         "freshness": _freshness,
         "sends_mail": settings.EMAIL_BACKEND != UNSENT,
     }

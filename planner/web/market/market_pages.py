@@ -90,15 +90,7 @@ FURTHER_FILTERS = (
     "sold_now",
 )
 """What stands folded below the first questions on a phone until it is asked for."""
-_NUMBERS = frozenset(
-    {
-        "accelerator_count",
-        "accelerator_memory_gib",
-        "usd_per_accelerator_hour",
-        "usd_per_tflop_hour",
-        "usd_per_hour",
-    }
-)
+_WORDS = ("accelerator", "provider", "region", "purchase_option")
 
 
 @open_page
@@ -147,7 +139,7 @@ def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str,
                 "title": title,
                 "address": write(request.GET, ordering=order, page=None),
                 "sort": direction if active else "none",
-                "number": name in _NUMBERS,
+                "number": name not in _WORDS,
             }
         )
     return headings

@@ -21,17 +21,6 @@ MAX_ROWS = 12
 """Rows of one repeated group that the form shows; the API takes more."""
 
 
-SELDOM = frozenset(
-    {
-        "existing.commitments",
-        "existing.leased_servers",
-        "existing.credits",
-        "existing.minimum_spend",
-    }
-)
-"""Groups that begin without a row, as few fill them and an address has no room for all boxes."""
-
-
 @dataclass(frozen=True)
 class FormField:
     field: Field
@@ -151,7 +140,8 @@ class PlanForm:
         used = (read_position(key.removeprefix(prefix).split(".")[0]) for key in keys)
         requested = read_position(self.query.get(f"rows.{name}", "")) or 0
         counts = (position + 1 for position in used if position is not None)
-        least = 0 if name in SELDOM else 1
+        # Few have any, and an address has no room for all boxes.
+        least = 0 if name.startswith("existing.") else 1
         return min(max(least, requested, *counts), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:

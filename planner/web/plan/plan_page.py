@@ -33,17 +33,10 @@ from pricing.common.invalid_input import InvalidInput
 
 
 @dataclass(frozen=True)
-class Fit:
-    memory_gib: float | None
-    min_accelerators: int | None
-    cpu_is_enough: bool
-
-
-@dataclass(frozen=True)
 class Live:
     refusals: tuple[InvalidInput, ...] = ()
     answer: ComparisonAnswer | None = None
-    fit: Fit | None = None
+    estimate: Estimate | None = None
     """Of a training, where it can be sized."""
 
     @property
@@ -72,11 +65,7 @@ def build_live_panel(outcome: ComparisonOutcome) -> Live:
         estimated = estimate_plan(outcome.request, answer.demand.accelerator)
     except InvalidInput:
         return Live(answer=answer)
-    size = estimated.size
-    if size is None:
-        return Live(answer=answer)
-    cpu_is_enough = bool(estimated.cpu.is_enough)
-    return Live(answer=answer, fit=Fit(size.memory_gib, size.min_accelerators, cpu_is_enough))
+    return Live(answer=answer, estimate=estimated if estimated.size else None)
 
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:

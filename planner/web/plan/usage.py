@@ -4,8 +4,7 @@ from them. Files are read and forgotten.
 
 from __future__ import annotations
 
-import datetime as dt
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
@@ -46,12 +45,14 @@ def usage(request: HttpRequest) -> HttpResponse:
         upload = Uploads(values["file"])
         question = read_question(values, rules_of(current_team(request)))
         try:
-            answer = upload.answer(question, timezone.now().date())
+            answer = answer_usage(upload.files, question, timezone.now().date())
         except InvalidInput as refusal:
             facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
             if facts is None:
                 raise upload.beside_the_box(refusal) from None
-            return {"job": describe_job(facts)}
+            work = facts.request(runs_per_month=1.0)["workload"]
+            address = urlencode({f"workload.{name}": value for name, value in work.items()})
+            return {"job": {"facts": facts, "address": address}}
         return {"answer": describe_answer(answer)}
 
     context: dict[str, Any] = {
@@ -123,10 +124,7 @@ class UsageForm(Form):
         max_length=40,
         help_text="where no bill says it: 2.10, or 1.95 EUR",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.unit(months="months")
+    units: ClassVar = {"months": "months"}
 
     @property
     def has_folded_errors(self) -> bool:
@@ -165,26 +163,23 @@ class Uploads:
             )
         if len(files) > WAITING_FILES:
             raise InvalidInput("file", f"are {len(files)}; at most {WAITING_FILES} are read here")
-        self._files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
+        self.files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
 
     def job_file(self) -> JobFacts | None:
         """The facts of a job file; None where the file is none."""
-        if self._size > MAX_JOB_FILE_BYTES or len(self._files) > 1:
+        if self._size > MAX_JOB_FILE_BYTES or len(self.files) > 1:
             return None
         try:
-            name, stream = self._files[0]
+            name, stream = self.files[0]
             stream.seek(0)
             return read_job_file(stream.read().decode("utf-8-sig"), name)
         except (InvalidInput, UnicodeDecodeError):
             return None
 
-    def answer(self, question: UsageQuestion, today: dt.date) -> UsageAnswer:
-        return answer_usage(self._files, question, today)
-
     def beside_the_box(self, refusal: InvalidInput) -> InvalidInput:
         """What refuses a file, beside the box of files: the names of files hold dots, which are
         no paths of fields."""
-        for name, _ in self._files:
+        for name, _ in self.files:
             if name and refusal.field.startswith(f"{name}."):
                 place = refusal.field.removeprefix(f"{name}.")
                 where = name if place == "file" else f"{name}, {place}"
@@ -208,11 +203,6 @@ def plan_address(answer: UsageAnswer) -> str:
             "workload.peak_accelerators": _column(demand.peak_accelerators),
         }
     )
-
-
-def describe_job(facts: JobFacts) -> dict[str, Any]:
-    workload = facts.request(runs_per_month=1.0)["workload"]
-    return {"facts": facts, "address": urlencode({f"workload.{k}": v for k, v in workload.items()})}
 
 
 def _column(values: list[float] | list[int]) -> str:

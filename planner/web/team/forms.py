@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -37,10 +37,7 @@ class WatchForm(Form):
         help_text="Repriced after every price refresh.",
     )
     version = version_field()
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.unit(watch_threshold="%")
+    units: ClassVar = {"watch_threshold": "%"}
 
     def values(self) -> dict[str, Any]:
         cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
@@ -146,12 +143,6 @@ class ProjectForm(WatchForm):
     def of_project(project: Project) -> dict[str, Any]:
         names = ("name", "description", "budget", "budget_period")
         return {name: getattr(project, name) for name in names} | WatchForm.of(project)
-
-
-class NewProjectForm(ProjectForm):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("initial", {"watch_threshold": 5, "watched": True})
-        super().__init__(*args, **kwargs)
 
 
 class SavePlanForm(Form):
@@ -266,10 +257,7 @@ class InviteForm(Form):
     days = forms.IntegerField(
         label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.unit(days="days")
+    units: ClassVar = {"days": "days"}
 
 
 class TokenForm(Form):
@@ -286,6 +274,7 @@ class TokenForm(Form):
         initial=["read"],
     )
     days = forms.IntegerField(label="Valid for", min_value=1, max_value=MAX_TOKEN_DAYS, initial=90)
+    units: ClassVar = {"days": "days"}
 
     def __init__(self, *args: Any, own: Role, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -294,7 +283,6 @@ class TokenForm(Form):
             ("", "my own role"),
             *allowed,
         ]
-        self.unit(days="days")
 
 
 class RefreshForm(Form):
@@ -356,7 +344,7 @@ class QuoteForm(Form):
         widget=forms.DateInput(attrs={"type": "date"}),
         help_text="Later comparisons leave it out unless they name it.",
     )
-    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    version = version_field()
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

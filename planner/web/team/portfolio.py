@@ -15,8 +15,6 @@ from planner.exports.saved_context import offer_file
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
-from planner.services.portfolio import portfolios as visibility
-from planner.services.portfolio.portfolios import reprice_portfolio
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT
 from planner.web.common.views import (
@@ -91,7 +89,7 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
         else:
             if not access.has_role(team.pk, Role.APPROVER):
                 own = [name for name, person in owners.items() if person == access.person]
-                answer = visibility.show_only(answer, own)
+                answer = services.show_only(answer, own)
             context["page"] = PortfolioPage.of(answer, portfolio_request)
     is_whole_page = not getattr(request, "htmx", False)
     page = "team/portfolio/page.html" if is_whole_page else "team/portfolio/result.html"
@@ -135,7 +133,7 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
             "owners": owners,
         }
         if values["shown_to_all"]:  # a job has the rights of an owner
-            visibility.check_may_show(access, team)
+            services.check_may_show(access, team)
         if values["in_background"]:
             return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
         return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
@@ -169,15 +167,15 @@ def _show_saved(
     context = {
         "team": saved.team,
         "saved": saved,
-        "page": PortfolioPage.of(visibility.visible_answer(access, saved), saved.request),
-        "sees_all": visibility.sees_all(access, saved),
+        "page": PortfolioPage.of(services.visible_answer(access, saved), saved.request),
+        "sees_all": services.sees_all(access, saved),
         "formats": [(form, entry.title) for form, entry in PORTFOLIO_FORMATS.items()],
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": may_approve,
         "is_approved": saved.state == State.APPROVED,
-        "alerts": [visibility.visible_alert(access, alert) for alert in alerts],
-        "repricing": visibility.visible_repricing(access, saved),
+        "alerts": [services.visible_alert(access, alert) for alert in alerts],
+        "repricing": services.visible_repricing(access, saved),
         "form": form,
     }
     return render(request, "team/portfolio/saved.html", context, status=status)
@@ -207,8 +205,8 @@ def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "currency": saved.read_answer().currency,
     }
     try:
-        _, changes = reprice_portfolio(saved)
-        context["changes"] = visibility.visible_changes(access, saved, changes)
+        _, changes = services.reprice_portfolio(saved)
+        context["changes"] = services.visible_changes(access, saved, changes)
     except InvalidInput as refusal:
         context["refusal"] = describe_refusal(refusal)
     return render(request, "team/portfolio/reprice.html", context)
@@ -243,5 +241,5 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
-    answer = visibility.visible_answer(get_access(request), saved)
+    answer = services.visible_answer(get_access(request), saved)
     return offer_file(entry.make(answer), saved.name, entry)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from planner.contract.amounts import NOISE, shorten_month
-from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES, describe_range
@@ -74,24 +74,9 @@ class TimelineRow:
     """Due beside the price: network, spares and installation."""
 
     @property
-    def due_with_fittings(self) -> Decimal:
-        return (self.row.due_at_start or Decimal(0)) + self.fittings
-
-    @property
     def units(self) -> str:
         noun = "server" if self.row.kind == "server" else "machine"
         return f"{self.row.units:g} {noun}{'' if self.row.units == 1 else 's'}"
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    row: ProjectShare
-
-    @property
-    def state(self) -> str:
-        if not self.row.waits:
-            return ""
-        return "not served" if self.row.alone is None else "waits"
 
 
 @dataclass(frozen=True)
@@ -157,10 +142,10 @@ class PortfolioPage:
 
     @property
     def charts(self) -> list[Chart]:
-        charts = [self._by_project()] if self.answer.uses else []
-        return charts + ([self._utilisation()] if self.answer.in_service else [])
+        charts = [self._chart_projects()] if self.answer.uses else []
+        return charts + ([self._chart_utilisation()] if self.answer.in_service else [])
 
-    def _by_project(self) -> Chart:
+    def _chart_projects(self) -> Chart:
         months = self.answer.months
         stacks = {one.name: [0.0] * len(months) for one in self.answer.projects}
         for use in self.answer.uses:
@@ -177,7 +162,7 @@ class PortfolioPage:
             summary="Accelerators at work in each month, one colour a project.",
         )
 
-    def _utilisation(self) -> Chart:
+    def _chart_utilisation(self) -> Chart:
         months = self.answer.months
         held, used = [0.0] * len(months), [0.0] * len(months)
         for row in self.answer.in_service:
@@ -210,10 +195,6 @@ class PortfolioPage:
             )
             for row in self.answer.purchases
         )
-
-    @property
-    def shares(self) -> list[ShareRow]:
-        return [ShareRow(one) for one in self.answer.projects]
 
     @property
     def shares_note(self) -> str:

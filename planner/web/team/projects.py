@@ -50,13 +50,7 @@ from planner.web.common.views import (
     team_page,
 )
 from planner.web.team import spending
-from planner.web.team.forms import (
-    NewProjectForm,
-    ProjectForm,
-    SaveProjectForm,
-    TeamForm,
-    UploadForm,
-)
+from planner.web.team.forms import ProjectForm, SaveProjectForm, TeamForm, UploadForm
 from planner.web.team.rates_form import address_of
 
 MAX_ALERTS = 20
@@ -127,7 +121,8 @@ def get_project_or_404(request: HttpRequest, team: Team, pk: uuid.UUID) -> Proje
 
 @team_page(EDIT)
 def new(request: HttpRequest, team: Team) -> HttpResponse:
-    form = NewProjectForm(request.POST or None, currency=team.currency)
+    initial = {"watch_threshold": 5, "watched": True}
+    form = ProjectForm(request.POST or None, initial=initial, currency=team.currency)
     access = get_access(request)
     created = submit_form(form, lambda _: projects.create_project(access, team, form.values()))
     if created is not None:

@@ -19,10 +19,8 @@ from planner.exports import FORMATS
 from planner.exports.saved_context import context_of, export_saved, offer_file
 from planner.models import Access, Project, Role, SavedComparison, State, Team
 from planner.services.alerts.project_summaries import changes_since, current_revisions
-from planner.services.projects import saved_comparisons as save_answers
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
-from planner.services.projects.saved_comparisons import save_comparison
 from planner.web.answer.board_pack import (
     HEADING,
     PackFacts,
@@ -67,12 +65,11 @@ def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
     return print_pack([*parts, *close_pack((), facts)], facts, plan.currency)
 
 
-_RELATED = ("team", "project", "project__team", "variant", "created_by")
-_PEOPLE = ("superseded_by",)
+_RELATED = ("team", "project", "project__team", "variant", "created_by", "superseded_by")
 
 
 def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
-    saved = get_owned_or_404(request, SavedComparison, pk, *_RELATED, *_PEOPLE)
+    saved = get_owned_or_404(request, SavedComparison, pk, *_RELATED)
     remember_team(request, saved.team)
     return saved
 
@@ -156,8 +153,7 @@ Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
 
 def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
-    version = request.POST.get("version", "")
-    seen = read_position(version)
+    seen = read_position(request.POST.get("version", ""))
     run_with_messages(request, lambda: move(get_access(request), saved, seen), message)
     return redirect("comparison", pk)
 
@@ -260,7 +256,7 @@ def _save(
     chosen = str(values["project"])
     if chosen.startswith(f"{NEW_PROJECT}:"):
         team = next(t for t in teams if t.slug == chosen.partition(":")[2])
-        return save_answers.save_in_new_project(
+        return services.save_in_new_project(
             access,
             team,
             plan_request,
@@ -270,5 +266,5 @@ def _save(
         )
     project = next(p for p in projects if str(p.pk) == chosen)
     if values["kind"] == "variant":
-        return save_answers.save_as_variant(access, project, plan_request, **labels)
-    return save_comparison(access, project, request=plan_request, **labels)
+        return services.save_as_variant(access, project, plan_request, **labels)
+    return services.save_comparison(access, project, request=plan_request, **labels)

@@ -35,7 +35,7 @@ from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.choices import server_title
 from planner.web.common.formatting import money, number, percent, waiting, words
 from planner.web.common.views import get_access, my_teams
-from planner.web.team.forms import SendBackForm
+from planner.web.team.forms import PERIOD_WORDS, SendBackForm
 
 register = template.Library()
 register.filter(category_title)
@@ -56,11 +56,6 @@ _DEEDS = {
     "ended": "closed",
 }
 """Verbs of the audit log that their own words do not say."""
-_PERIODS = {
-    BudgetPeriod.YEARLY: "a year",
-    BudgetPeriod.MONTHLY: "a month",
-    BudgetPeriod.TOTAL: "for the whole plan",
-}
 
 
 @register.filter
@@ -119,9 +114,8 @@ def budget_line(project: Project, currency: str) -> str:
     """`Budget 12,000 USD a year`, or that none is set."""
     if not project.budget:
         return "No budget set"
-    return (
-        f"Budget {money(project.budget, currency)} {_PERIODS[BudgetPeriod(project.budget_period)]}"
-    )
+    period = PERIOD_WORDS[BudgetPeriod(project.budget_period)]
+    return f"Budget {money(project.budget, currency)} {period}"
 
 
 BUDGET = "Budget of the project"

@@ -70,7 +70,7 @@ def test_what_a_link_states_as_a_fraction_stays_when_something_else_is_edited(cl
     assert (box.given, box.source) == (True, "the request")
     sent = dict(page.kept_address) | {one.name: one.value for one in page.boxes if one.name}
     edited = get(client, "plan", sent | {"on_prem.pue": "1.3"}, headers=IN_PLACE).context["page"]
-    assert edited.demand.total_hours == page.demand.total_hours
+    assert edited.answer.demand.total_hours == page.answer.demand.total_hours
 
 
 def test_the_exchange_rate_is_changed_in_place_and_refused_beside_its_box(client, prices):
