@@ -69,13 +69,20 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     get = {name: columns.getter(name) for name in COLUMNS}
     number: Callable[[str], str] = to_point if table.decimal_comma else str
     has_hours = columns.find("accelerator_hours") is not None
+    are_totals: dict[str, set[bool]] = {name: set() for name in table.header}
     for index, row in enumerate(table.rows, 2):
+        for name, text in zip(table.header, row, strict=True):
+            if text.strip() and named.get(name) != "month":
+                are_totals[name].add(text.strip().lower() in ("all", "total"))
         cell = {name: read_cell(row) for name, read_cell in get.items()}
         has_cost = bool(cell["cost"].strip() or cell["amortised_cost"].strip())
         try:
             _read_row(cell, ledger, options, number, has_hours)
         except InvalidInput as refusal:
             ledger.misread(f"row {index}", str(refusal), is_of_bill=has_cost)
+    if twice := next((name for name, kinds in are_totals.items() if len(kinds) > 1), ""):
+        problem = "holds subtotals (all or total) and their parts, which would count twice"
+        raise InvalidInput(f"column {twice[:40]}", f"{problem}; leave the subtotals out")
 
 
 def _read_row(

@@ -234,6 +234,13 @@ def test_columns_by_other_names_are_read_and_noted():
     assert hours_by(named.ledger, "month") == {"2025-05": 2.0}
 
 
+def test_subtotals_beside_their_parts_are_refused():
+    rows = [{"month": "2025-05", "hours": 2, "group": name} for name in ("all", "vision", "llm")]
+    with pytest.raises(InvalidInput, match=r"column group: holds subtotals .* count twice"):
+        read(table(rows))
+    assert hours_by(read(table(rows[1:])).ledger, "month") == {"2025-05": 4.0}
+
+
 def test_the_csv_of_a_plan_is_no_bill():
     """Its lines are those of every scenario, so their sum is several times the plan."""
     line = {"scenario": "spot", "month": "2027-01", "category": "compute", "amount": 5}
