@@ -85,14 +85,13 @@ def _shallow(model: type[BaseModel], *required: str, **more: Schema) -> Schema:
     """The fields of a request by type and meaning, without what is inside them: `fields` says
     that, so that a list of tools is short."""
     fields = model.model_json_schema()["properties"]
-    return _object(more | {name: _brief(value) for name, value in fields.items()}, *required)
-
-
-def _brief(field: Schema) -> Schema:
-    options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
-    kind = (options[0] if options else field).get("type", "object")
-    meaning = re.split(r"[.;:](?:\s|$)", field["description"])[0]
-    return {"type": kind, "description": " ".join(meaning.split())}
+    brief: Schema = {}
+    for name, field in fields.items():
+        options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
+        kind = (options[0] if options else field).get("type", "object")
+        meaning = re.split(r"[.;:](?:\s|$)", field["description"])[0]
+        brief[name] = {"type": kind, "description": " ".join(meaning.split())}
+    return _object(more | brief, *required)
 
 
 _QUESTION: Schema = {"type": "string", "description": f"Instead of fields: {FORM}"}
@@ -108,18 +107,6 @@ def _offers_schema() -> Schema:
     properties["ordering"] = {"type": "string", "enum": list(ORDERINGS)}
     properties["limit"] = {"type": "integer", "minimum": 1, "maximum": MAX_OFFERS, "default": 10}
     return _object(properties)
-
-
-def _explain_schema() -> Schema:
-    return _object(
-        {
-            "question": _QUESTION,
-            "request": {"type": "object", "description": "As it was given to `compare`."},
-            "table": {"type": "string", "enum": list(TABLES)},
-            "scenario": {"type": "string", "description": "Absent: the advised one."},
-        },
-        "table",
-    )
 
 
 def _compare(arguments: Arguments, catalog: Catalog) -> ComparisonAnswer:
@@ -253,7 +240,15 @@ TOOLS: tuple[AssistantTool, ...] = (
         "explain",
         "Give one table of a comparison",
         "One table of the answer that `compare` gives, as CSV.",
-        _explain_schema,
+        lambda: _object(
+            {
+                "question": _QUESTION,
+                "request": {"type": "object", "description": "As it was given to `compare`."},
+                "table": {"type": "string", "enum": list(TABLES)},
+                "scenario": {"type": "string", "description": "Absent: the advised one."},
+            },
+            "table",
+        ),
         _call_explain,
     ),
     AssistantTool(

@@ -221,16 +221,16 @@ def convert_money(frame: pd.DataFrame) -> pd.DataFrame:
 
 def format_csv(frame: pd.DataFrame) -> str:
     """The frame as CSV: exact amounts without exponent, text that cannot run as a formula."""
-    cells = {name: [_format_cell(value) for value in frame[name]] for name in frame.columns}
+
+    def format_cell(value: Any) -> Any:
+        if isinstance(value, Decimal):
+            return f"{value:f}"
+        if isinstance(value, pd.Timestamp):
+            return value.date().isoformat()
+        return text_cell(value) if isinstance(value, str) else value
+
+    cells = {name: [format_cell(value) for value in frame[name]] for name in frame.columns}
     return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
-
-
-def _format_cell(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, pd.Timestamp):
-        return value.date().isoformat()
-    return text_cell(value) if isinstance(value, str) else value
 
 
 # From fields to columns ---------------------------------------------------------------------

@@ -505,7 +505,13 @@ class HourlyUse:
                 (hour, level + partial.get(hour, 0.0))
                 for hour, level in zip(changes, levels, strict=True)
             ]
-            for hour, count in self._with_month_starts(counts):
+            # A level that lasts into later months is the level of their first hours too.
+            for (hour, level), (following, _) in pairwise(tuple(counts)):
+                month_start = _next_month_start(hour)
+                while level > 0 and month_start < following:
+                    counts.append((month_start, level))
+                    month_start = _next_month_start(month_start)
+            for hour, count in counts:
                 key = (f"{_EPOCH + dt.timedelta(hours=hour):%Y-%m}", accelerator)
                 if count > highest.get(key, 0.0):
                     highest[key] = count
@@ -520,17 +526,6 @@ class HourlyUse:
             for hour, step in self._steps[accelerator].items():
                 merged._steps[""][hour] += step
         return {month: count for (month, _), count in merged.peaks().items()}
-
-    @staticmethod
-    def _with_month_starts(counts: list[tuple[int, float]]) -> list[tuple[int, float]]:
-        """A level that lasts into later months is the level of their first hours too."""
-        extra: list[tuple[int, float]] = []
-        for (hour, level), (following, _) in pairwise(counts):
-            month_start = _next_month_start(hour)
-            while level > 0 and month_start < following:
-                extra.append((month_start, level))
-                month_start = _next_month_start(month_start)
-        return counts + extra
 
 
 _EPOCH = dt.datetime(1970, 1, 1)

@@ -327,13 +327,10 @@ def _check_workbook(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) ->
                 rows += len(more)
                 widest = max(widest, cells + first, *more)
                 cells = more[-1] if more else cells + first
-                _check_piece((row + rows) * max(column + widest, 1), text)
+                if (row + rows) * max(column + widest, 1) > MAX_CELLS:
+                    problem = "is a workbook with too many cells; save it as CSV"
+                    raise InvalidInput("file", problem)
+                if _NO_VALUE.search(text):
+                    problem = "is a workbook with formulas whose values it does not hold, or with"
+                    raise InvalidInput("file", f"{problem} errors; save the sheet as values")
                 rest = text[-_OVERLAP:]
-
-
-def _check_piece(spanned_cells: int, text: bytes) -> None:
-    if spanned_cells > MAX_CELLS:
-        raise InvalidInput("file", "is a workbook with too many cells; save it as CSV")
-    if _NO_VALUE.search(text):
-        problem = "is a workbook with formulas whose values it does not hold, or with errors"
-        raise InvalidInput("file", f"{problem}; save the sheet as values")

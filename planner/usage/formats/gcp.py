@@ -110,8 +110,6 @@ def _labels(text: str) -> dict[str, object]:
 
 
 def _sum_credits(text: str) -> Decimal:
-    if text in ("", "[]"):
-        return ZERO
     credits = (one for one in _read_list(text, "credits") if isinstance(one, dict))
     amounts = (one.get("amount") for one in credits)
     return sum((money(str(one), "credits.amount") for one in amounts if one is not None), ZERO)
