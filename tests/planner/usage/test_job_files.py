@@ -61,15 +61,6 @@ def pod(count, **more):
         ("Job", {"parallelism": 4, "completions": 8, "template": pod(1)}, 4),
         ("CronJob", {"jobTemplate": {"spec": {"template": pod(4)}}}, 4),
         (
-            "JobSet",
-            {
-                "replicatedJobs": [
-                    {"replicas": 2, "template": {"spec": {"parallelism": 4, "template": pod(8)}}}
-                ]
-            },
-            64,
-        ),
-        (
             "PyTorchJob",
             {
                 "pytorchReplicaSpecs": {
@@ -78,24 +69,6 @@ def pod(count, **more):
                 }
             },
             32,
-        ),
-        (
-            "MPIJob",
-            {
-                "mpiReplicaSpecs": {
-                    "Launcher": {"replicas": 1, "template": pod(0)},
-                    "Worker": {"replicas": 2, "template": pod(4)},
-                }
-            },
-            8,
-        ),
-        (
-            "RayCluster",
-            {
-                "headGroupSpec": {"template": pod(0)},
-                "workerGroupSpecs": [{"replicas": 2, "template": pod(4)}],
-            },
-            8,
         ),
         ("LeaderWorkerSet", {"replicas": 2}, None),
         ("Pod", pod("$GPU_PER_NODE")["spec"], None),
@@ -321,21 +294,9 @@ JOBS = {
         job(3, pod_deadline=3600, parallelism=3, completions=10),
         (9, 1.0, pytest.approx(10 / 3), 30.0),
     ),
-    "the shorter of both": (
-        job(3, pod_deadline=3600, parallelism=3, completions=12, activeDeadlineSeconds=7200),
-        (9, 2.0, 1, 18.0),
-    ),
-    "pods that end before the deadline": (
-        job(3, pod_deadline=600, parallelism=3, completions=6, activeDeadlineSeconds=7200),
-        (9, pytest.approx(1 / 6), 2, 3.0),
-    ),
     "fewer completions than pods": (
         job(1, parallelism=8, completions=2, activeDeadlineSeconds=3600),
         (2, 1.0, 1, 2.0),
-    ),
-    "completions one after the other": (
-        job(2, pod_deadline=3600, completions=5),
-        (2, 1.0, 5, 10.0),
     ),
     "no deadline": (job(3, parallelism=3, completions=12), (9, None, 4, None)),
 }
