@@ -289,8 +289,6 @@ CLIENT_LEFT = 499
 
 
 class WorkBudget(Middleware):
-    """What is computed for a request spends from one budget, that of who asks."""
-
     def __call__(self, request: HttpRequest) -> HttpResponse:
         budget = Budget(
             is_signed_in=lambda: bool(request.user.is_authenticated),
@@ -300,7 +298,6 @@ class WorkBudget(Middleware):
             return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Nobody reads the answer to a request whose client has left."""
         if isinstance(exception, WorkCancelledError):
             return HttpResponse(status=CLIENT_LEFT)
         return None

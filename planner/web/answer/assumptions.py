@@ -59,8 +59,6 @@ _BETWEEN = ", "
 
 @dataclass(frozen=True)
 class AssumptionRow:
-    """One assumption: the value in use, and the box that changes it."""
-
     path: str
     label: str
     name: str
@@ -104,7 +102,6 @@ def element_id(path: str) -> str:
 
 
 def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
-    """One message for each box that was sent, so that those of former changes go."""
     refused = {one.field: in_field_unit(one.field, one.message) for one in refusals}
     paths = dict.fromkeys(name.partition("~")[0] for name in query)
     return [
@@ -161,7 +158,6 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
 
 
 def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:
-    """Names and values of the address that no box of the rows holds."""
     held = {row.path for row in rows if row.name}
     return [
         (name, value)

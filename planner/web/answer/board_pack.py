@@ -198,8 +198,6 @@ EMPTY_STEPS = (("Submitted by", "", ""), ("Approved by", "", ""))
 
 @dataclass(frozen=True)
 class PackFacts:
-    """Whose pack it is and where the whole answer is to be seen."""
-
     printed: dt.date
     author: str = ""
     address: str = ""
@@ -231,7 +229,6 @@ def _done(day: dt.date, by: str) -> str:
 
 
 def bullets(title: str, sentences: Sequence[str]) -> Iterator[Flowable]:
-    """A heading with a list below it; nothing where there are no sentences."""
     if sentences:
         yield text(title, HEADING)
         yield ListFlowable(
@@ -245,15 +242,9 @@ def picture(chart: Chart) -> Flowable:
     return KeepTogether(parts)
 
 
-def more(count: int, shown: int, what: str) -> Iterator[Flowable]:
-    if count > shown:
-        yield text(f"{count - shown} more {what} are in the workbook.", SMALL)
-
-
 def spending(
     by_category: Mapping[Category, Decimal], total: Decimal | None, currency: str
 ) -> Iterator[Flowable]:
-    """What the total is made of, to the unit that the page shows."""
     rows = [
         (category_title(category).capitalize(), money(amount, currency))
         for category, amount in by_category.items()
@@ -286,7 +277,11 @@ MOST_PURCHASES = 12
 
 def board_pack(page: AnswerPage, facts: PackFacts) -> bytes:
     register_fonts()
-    parts = [*_first_page(page, facts), *_plan(page), *_rests_on(page, facts)]
+    rests_on = [text("What it rests on", HEADING), text(page.answer.demand.method)]
+    if page.assumed:
+        rests_on.append(text(f"Assumed: {page.assumed}."))
+    closing = close_pack(page.warnings, facts)
+    parts = [*_first_page(page, facts), *_plan(page), *rests_on, *closing]
     return print_pack(parts, facts, page.currency)
 
 
@@ -344,7 +339,9 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
         yield table([head, *rows], (0.15, 0.43, 0.24, 0.18), (3,))
-        yield from more(len(page.purchases), MOST_PURCHASES, "purchases")
+        left_out = len(page.purchases) - MOST_PURCHASES
+        if left_out > 0:
+            yield text(f"{left_out} more purchases are in the workbook.", SMALL)
     if page.shown:
         yield from spending(page.shown.cost_by_category, page.shown.total_cost, page.currency)
     for chart in page.time_charts[:1]:
@@ -357,11 +354,3 @@ def _invoices(row: PurchaseRow, currency: str) -> str:
         start += row.fittings
     parts = [money(start, currency)] if start else []
     return " and ".join([*parts, *([f"{money(monthly, currency)} a month"] if monthly else [])])
-
-
-def _rests_on(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
-    yield text("What it rests on", HEADING)
-    yield text(page.answer.demand.method)
-    if page.assumed:
-        yield text(f"Assumed: {page.assumed}.")
-    yield from close_pack(page.warnings, facts)

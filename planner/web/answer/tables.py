@@ -117,7 +117,6 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
 
 
 def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterator[str]:
-    """Months that follow one another as one span."""
     for first in (month for month in months if month - 1 not in months):
         last = next(month for month in months if month >= first and month + 1 not in months)
         yield written(first) if first == last else f"{written(first)} to {written(last)}"

@@ -323,9 +323,7 @@ def describe_allowance(verdict: Verdict, currency: str) -> str:
 
 def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:
     first = min((one.starts for one in verdict.decision if one.action == "buy"), default=None)
-    if first is None or first == answer.start:
-        return ""
-    return f"due in {parse_month(first):%B %Y}"
+    return f"due in {parse_month(first):%B %Y}" if first and first != answer.start else ""
 
 
 def _owed(verdict: Verdict, currency: str) -> FigureRow:

@@ -30,8 +30,6 @@ class Mark:
 
 @dataclass(frozen=True)
 class Chart:
-    """One question, answered by a picture and a table of the same figures."""
-
     key: str
     title: str
     kind: str

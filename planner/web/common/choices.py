@@ -23,8 +23,6 @@ Choice = tuple[str, str]
 
 @dataclass(frozen=True)
 class Default:
-    """A default of the core as the form shows it, in the unit of its box."""
-
     text: str
     source: str
 

@@ -61,7 +61,6 @@ ERRORS = (400, 403, 404, 500)
 
 
 def load_pages() -> None:
-    """Imports all views, those of errors too, and compiles the project's templates."""
     resolver = get_resolver()
     _import_views(resolver.url_patterns)
     for status in ERRORS:

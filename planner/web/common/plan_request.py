@@ -75,8 +75,6 @@ def build_pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> 
 
 @dataclass(frozen=True)
 class ProviderUpdate:
-    """A provider whose prices were published anew since the link was made."""
-
     title: str
     used: int
     newest: Revision

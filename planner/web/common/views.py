@@ -95,7 +95,6 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
 
 
 def back_to(request: HttpRequest, fallback: str) -> HttpResponseRedirect:
-    """Where an action came from, if that is a page of ours; else `fallback`."""
     back = request.POST.get("next", "")
     safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
     return HttpResponseRedirect(back if safe else fallback)
@@ -193,7 +192,6 @@ def get_owned_or_404(
 def run_with_messages(
     request: HttpRequest, action: Callable[[], object], success_message: str
 ) -> bool:
-    """Does it and says so, or says why not."""
     try:
         action()
     except REFUSALS as refusal:

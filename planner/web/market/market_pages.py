@@ -27,7 +27,7 @@ from planner.web.market.offers import (
     search,
 )
 from pricing import catalog
-from pricing.catalog import search_coverage
+from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
@@ -109,7 +109,8 @@ def market(request: HttpRequest) -> HttpResponse:
     }
     try:
         market_query = MarketQuery.read(request.GET)
-        known = market_query.catalog()
+        known = catalog_for(market_query.search, None, catalog.version())
+        check_known_names(market_query.search, known)
         matching = search(known, market_query)
         page, search_for = matching.page, market_query.search
         context |= {
@@ -148,7 +149,6 @@ def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str,
 @open_page
 @require_safe
 def offer(request: HttpRequest) -> HttpResponse:
-    """One offer: shape, source, all purchase options of the machine there, price history."""
     current = catalog.current()
     current_offer = current.offers.find(request.GET.get("id", ""))
     if current_offer is None:
@@ -189,7 +189,6 @@ def _gone(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
-    """What the last revision of each provider changed, and what is quarantined for review."""
     parts = {row.provider: row.parts for row in freshness()}
     providers = [
         {

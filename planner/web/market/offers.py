@@ -18,7 +18,6 @@ from planner.web.common.query_codec import drop_empty, number
 from pricing import catalog
 from pricing.api.rest import Query
 from pricing.api.views import offer_search
-from pricing.catalog import catalog_for, check_known_names
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_filters import OfferSearch
@@ -131,8 +130,6 @@ class _QueryParams:
 
 @dataclass(frozen=True)
 class MarketQuery:
-    """What the address asks of the market page: the API's search, and what only a page has."""
-
     search: OfferSearch = field(default_factory=lambda: OfferSearch(sold_now=True))
     sold: str = ""
     order: str = "for_training"
@@ -160,11 +157,6 @@ class MarketQuery:
             descending=order.startswith("-"),
             page=page,
         )
-
-    def catalog(self) -> Catalog:
-        known = catalog_for(self.search, None, catalog.version())
-        check_known_names(self.search, known)
-        return known
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ def link_name(link: str | None) -> str:
 
 @register.filter
 def interconnect(accelerator: Accelerator) -> str:
-    """The link between accelerators and its bandwidth: `NVLink 4, 900 GB/s`."""
     parts = [link_name(accelerator.interconnect)]
     if accelerator.interconnect_gb_per_s:
         parts.append(f"{plain(accelerator.interconnect_gb_per_s)} GB/s")

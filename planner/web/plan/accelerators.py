@@ -46,7 +46,6 @@ MARKET_STATUS_WORDS = {"retired": "retired", "inference_only": "inference only"}
 @open_page
 @require_safe
 def accelerators(request: HttpRequest) -> HttpResponse:
-    """What the workload in the address could run on; choosing one goes back to the form."""
     query = drop_empty(request.GET)
     plan_request = read_plan_request(query)
     context: dict[str, Any] = {

@@ -118,7 +118,6 @@ PageContext = dict[str, Any]
 @open_page
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
-    """The form; with a workload in the address, its answer."""
     query = with_start(drop_empty(request.GET))
     is_update = bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
     if len(query) != len(request.GET) and not is_update:
@@ -258,13 +257,9 @@ def pack(request: HttpRequest) -> HttpResponse:
         address=request.build_absolute_uri(page_address),
         context=Context(name=page.title),
     )
-    return as_download(board_pack(page, facts), facts)
+    return offer_file(board_pack(page, facts), facts.title, PDF)
 
 
 def author_of(request: HttpRequest) -> str:
     user = request.user
     return (user.get_full_name() or user.get_username()) if user.is_authenticated else ""
-
-
-def as_download(paper: bytes, facts: PackFacts) -> HttpResponse:
-    return offer_file(paper, facts.title, PDF)

@@ -48,7 +48,6 @@ class Preset:
 
 
 def list_presets(today: dt.date) -> tuple[Preset, ...]:
-    """The examples, their months counted from the one after `today`."""
     first = next_month(today)
     return tuple(
         Preset(title, story, values, first, _RUN_STARTS.get(title, ()))

@@ -111,8 +111,6 @@ class TeamSettingsForm(TeamForm):
 
 
 class ConfirmForm(Form):
-    """What cannot be undone is typed out."""
-
     confirm = forms.CharField(max_length=200)
 
     def __init__(self, *args: Any, text: str, **kwargs: Any) -> None:

@@ -59,7 +59,6 @@ class QuarantinedGroup:
 
 
 def group_by_provider() -> list[QuarantinedGroup]:
-    """The prices that wait for a decision, the largest moves of a provider first."""
     waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING)
     groups = []
     in_force = {revision.provider: revision.sold_count for revision in newest_revisions()}
@@ -170,7 +169,6 @@ def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
 @signed_in
 @require_safe
 def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """How far it is; HTMX asks for the bar alone until it is over."""
     current = _get_job_or_404(request, pk)
     is_whole_page = not getattr(request, "htmx", False)
     template = "team/job.html" if is_whole_page else "team/parts/job.html"

@@ -197,7 +197,6 @@ def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_safe
 def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """The same request at today's prices, and what that changes of what this person may see."""
     saved, access = _saved_or_404(request, pk), get_access(request)
     context: dict[str, Any] = {
         "saved": saved,

@@ -59,7 +59,6 @@ MAX_ALERTS = 20
 @signed_in
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """To the current team; `?team=` switches to another one."""
     wanted = request.GET.get("team")
     team = next((t for t in my_teams(request) if t.slug == wanted), current_team(request))
     if team is None:
@@ -139,7 +138,6 @@ def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 
 
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
-    """All that the page of a project shows; `forms` are those that were refused."""
     access, team = get_access(request), project.team
     saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by", "variant")
     current = current_revisions()

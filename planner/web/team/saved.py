@@ -44,7 +44,7 @@ from planner.web.common.views import (
     signed_in,
     submit_form,
 )
-from planner.web.plan.plan_page import as_download, author_of
+from planner.web.plan.plan_page import PDF, author_of
 from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
 from planner.web.team.rates_form import address_of
 from planner.web.team.sentences import budget_of_project
@@ -107,7 +107,7 @@ def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         address=request.build_absolute_uri(reverse("comparison", args=[pk])),
         context=context_of(saved),
     )
-    return as_download(saved_pack(saved, facts), facts)
+    return offer_file(saved_pack(saved, facts), facts.title, PDF)
 
 
 @signed_in
@@ -205,7 +205,6 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
 
 @signed_in
 def save(request: HttpRequest) -> HttpResponse:
-    """The address holds the plan's request, as on the plan page."""
     teams = [t for t in my_teams(request) if get_access(request).has_role(t.pk, Role.EDITOR)]
     if not teams:
         if my_teams(request):

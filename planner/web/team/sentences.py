@@ -103,7 +103,6 @@ def refresh_outcome(result: Mapping[str, Any]) -> str:
 
 @register.simple_tag
 def join_sentences(*sentences: str | None) -> str:
-    """Sentences one after the other, each with its full stop."""
     parts = [one for one in sentences if one]
     ended = [one if one.endswith((".", "!", "?")) else f"{one}." for one in parts[:-1]]
     return " ".join([*ended, *parts[-1:]])
@@ -122,7 +121,6 @@ BUDGET = "Budget of the project"
 
 
 def budget_of_project(saved: SavedComparison) -> FigureRow | None:
-    """What the saved plan leaves of its project's budget; None where there is none."""
     project, summary = saved.project, saved.read_summary()
     budget = budget_over_horizon(project, saved)
     if budget is None or summary.total_cost is None:
@@ -185,7 +183,6 @@ def revision_moves(moves: Iterable[PriceListChange]) -> str:
 
 @register.filter
 def audit_action(action: str) -> str:
-    """What was done, as words: `saved_comparison.draft` is sending it back."""
     thing, _, verb = action.partition(".")
     return f"{_DEEDS.get(verb, words(verb))} the {words(thing)}"
 
@@ -211,19 +208,6 @@ def invitation_state(invitation: Invitation) -> str:
     if invitation.revoked_at:
         return f"revoked {name_day(invitation.revoked_at)}"
     return f"{'open until' if invitation.is_open else 'expired'} {name_day(invitation.expires_at)}"
-
-
-@register.filter
-def saving_note(is_pinned: bool) -> str:
-    source = (
-        "is kept as the link shows it, at the prices the link names,"
-        if is_pinned
-        else "is computed once more with the team's prices"
-    )
-    return (
-        f"The answer {source} and frozen with the prices, assumptions and dates it came from. "
-        "It can then be submitted and approved."
-    )
 
 
 CUSTOM = "custom"
@@ -260,7 +244,6 @@ def signup_is_open(context: Context) -> bool:
 
 @register.inclusion_tag("team/parts/tabs.html", takes_context=True)
 def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any]:
-    """The team's name, a switch to other teams, and the tabs that the person may open."""
     request = context["request"]
     access = get_access(request)
     tabs = [

@@ -122,7 +122,6 @@ def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
 @team_page()
 @require_POST
 def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """An owner removes anyone; anyone leaves."""
     member = get_owned_or_404(request, Membership, pk, "user", team=team)
     leaves, person = member.user_id == request.user.pk, member.user
     message = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
@@ -153,7 +152,6 @@ def revoke_invitation(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRe
 
 @never_cache
 def join(request: HttpRequest, secret: str) -> HttpResponse:
-    """What an invitation link opens: sign in or up, then become a member."""
     existing = Invitation.objects.filter(digest=hash_secret(secret)).select_related("team").first()
     invitation = existing if existing and existing.is_open else None
     if not request.user.is_authenticated:
@@ -262,7 +260,6 @@ def remove_quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
 @never_cache
 @team_page()
 def tokens(request: HttpRequest, team: Team) -> HttpResponse:
-    """Owners see all of the team's tokens, others their own."""
     access = get_access(request)
     form = TokenForm(request.POST or None, own=access.roles[team.pk])
     created = submit_form(
@@ -321,13 +318,10 @@ def log(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
+    before, after = entry.before, entry.after
     return [
-        {
-            "field": name,
-            "before": _text(entry.before.get(name)),
-            "after": _text(entry.after.get(name)),
-        }
-        for name in {**entry.before, **entry.after}
+        {"field": name, "before": _text(before.get(name)), "after": _text(after.get(name))}
+        for name in {**before, **after}
     ]
 
 
