@@ -50,18 +50,14 @@ def default_providers(settings: Mapping[str, str] | None = None) -> dict[str, Pr
     return {
         name: provider
         for name, provider in all_providers().items()
-        if is_read_by_default(provider) or (reads_others and _is_configured(provider, values))
+        if is_read_by_default(provider)
+        or (reads_others and getattr(provider, "is_configured", lambda _: True)(values))
     }
 
 
 def is_read_by_default(provider: Provider) -> bool:
     """Whether a refresh reads it without being told to."""
     return bool(getattr(provider, "by_default", True))
-
-
-def _is_configured(provider: Provider, settings: Mapping[str, str]) -> bool:
-    is_configured = getattr(provider, "is_configured", None)
-    return is_configured is None or bool(is_configured(settings))
 
 
 def get_providers(names: Sequence[str]) -> list[Provider]:

@@ -352,7 +352,9 @@ def loads(text: str) -> object:
     value: object = json.loads(
         text,
         parse_constant=_reject_constant,
-        parse_int=_parse_integer,
+        parse_int=lambda digits: (
+            int(digits) if len(digits.lstrip("-")) <= MAX_EXPONENT + 1 else digits
+        ),
         parse_float=parse_float,
         object_pairs_hook=_reject_duplicate_keys,
     )
@@ -361,10 +363,6 @@ def loads(text: str) -> object:
 
 def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def _parse_integer(digits: str) -> int | str:
-    return int(digits) if len(digits.lstrip("-")) <= MAX_EXPONENT + 1 else digits
 
 
 def parse_float(text: str) -> float | str:

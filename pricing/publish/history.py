@@ -125,26 +125,15 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
     )
     batch = list(islice(rows, BATCH_ROWS))
     if not batch:
-        raise InvalidInput("", _describe_nothing(providers, on))
+        of = f" of {' or '.join(providers)}" if providers else ""
+        held = "is known" if on is None else f"was in force on {on}"
+        raise InvalidInput("", f"no price{of} {held}; no file was written")
     with ParquetWriter(path, schema, compression="zstd") as writer:
         while batch:
             writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
             count += len(batch)
             batch = list(islice(rows, BATCH_ROWS))
     return count
-
-
-def _describe_nothing(providers: Sequence[str], on: dt.date | None) -> str:
-    """What was asked for that there is no price of.
-
-    >>> _describe_nothing(["aws", "nimbus"], dt.date(2023, 1, 1))
-    'no price of aws or nimbus was in force on 2023-01-01; no file was written'
-    >>> _describe_nothing([], None)
-    'no price is known; no file was written'
-    """
-    of = f" of {' or '.join(providers)}" if providers else ""
-    held = "is known" if on is None else f"was in force on {on}"
-    return f"no price{of} {held}; no file was written"
 
 
 def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:

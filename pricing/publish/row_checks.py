@@ -107,8 +107,6 @@ def find_contradictions(offers: Sequence[Offer]) -> list[tuple[Offer, Offer]]:
 def _reject(
     offers: list[Offer], faults: Mapping[str, Fault], rejected: list[RejectedRow]
 ) -> list[Offer]:
-    if not faults:
-        return offers
     bad = [offer.id for offer in offers if offer.id in faults]
     rejected += [RejectedRow(offer_id, *faults[offer_id]) for offer_id in bad]
     return [offer for offer in offers if offer.id not in faults]
@@ -251,8 +249,6 @@ def _find_misspelled(offers: Sequence[Offer], known: frozenset[str]) -> dict[str
         spellings.setdefault(_normalize_region(region), region)
     spellings |= {_normalize_region(region): region for region in known}
     wrong = {r: right for r in counts if (right := spellings[_normalize_region(r)]) != r}
-    if not wrong:
-        return {}
     return {
         o.id: (REGION_TWICE, f"{o.region} for {wrong[o.region]}")
         for o in offers

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter
 
 T = TypeVar("T")
+_adapter = cache(TypeAdapter)
 
 
 def read_rows(name: str) -> tuple[dict[str, str], ...]:
@@ -23,10 +24,4 @@ def read_rows(name: str) -> tuple[dict[str, str], ...]:
 
 def typed(kind: type[T], row: Mapping[str, Any]) -> T:
     """A row as a dataclass; cells that it does not name are passed over."""
-    adapter = _adapter(kind)  # type: ignore[arg-type]
-    return cast(T, adapter.validate_python(dict(row)))
-
-
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+    return cast(T, _adapter(kind).validate_python(dict(row)))  # type: ignore[arg-type]

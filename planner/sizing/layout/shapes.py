@@ -319,6 +319,4 @@ def heads_of(training: Training) -> int | None:
     return _heads(training.model, training.config, training.hidden_size)
 
 
-@lru_cache(maxsize=256)
-def _heads(name: str | None, config: str | None, width: int | None) -> int | None:
-    return count_heads(name, config, width)
+_heads = lru_cache(maxsize=256)(count_heads)

@@ -196,7 +196,8 @@ def read_pages(
         if sizes and not page["Items"]:
             raise RetryableError("an empty page in the middle of the price list")
 
-    base = _base_url(http)
+    base = http.endpoint("AZURE_RETAIL_PRICES_URL", PUBLIC_URL).url
+    base = base if base.lower().endswith(PATH) else f"{base}{PATH}"
     query = {"api-version": API_VERSION, "$filter": _make_filter(regions, n_series_only)}
     try:
         for page in http.get_pages(folder, base, query, partial(_follow, http, base), check=check):
@@ -238,11 +239,6 @@ def _follow(http: ProviderHttpClient, base: str, page: Any) -> tuple[str, None] 
             "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
         )
     return f"{base}?{urlsplit(link).query}", None
-
-
-def _base_url(http: ProviderHttpClient) -> str:
-    url = http.endpoint("AZURE_RETAIL_PRICES_URL", PUBLIC_URL).url
-    return url if url.lower().endswith(PATH) else f"{url}{PATH}"
 
 
 def _check_complete(page: Any) -> None:

@@ -250,7 +250,9 @@ def read_sku(sku: Sku) -> Iterator[Rate | SkippedRow]:
     terms = parse_terms(text, str(category.get("usageType") or ""))
     reason = find_exclusion(text) or (terms if isinstance(terms, str) else "")
     price = _parse_hourly_price(sku, part.name)
-    regions = _list_regions(sku)
+    regions = _drop_global(sku.get("serviceRegions")) or _drop_global(
+        (sku.get("geoTaxonomy") or {}).get("regions")
+    )
     reason = reason or (price if isinstance(price, str) else "") or ("" if regions else "no region")
     if reason:
         yield SkippedRow(reason, _format_label(sku))
@@ -341,17 +343,9 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     return amount * factor / divisor if amount > 0 else "price is zero"
 
 
-def _list_regions(sku: Sku) -> list[str]:
-    region_names = [str(region) for region in sku.get("serviceRegions") or ()]
-    if not _drop_global(region_names):
-        region_names = [
-            str(region) for region in (sku.get("geoTaxonomy") or {}).get("regions") or ()
-        ]
-    return _drop_global(region_names)
-
-
-def _drop_global(regions: Iterable[str]) -> list[str]:
-    return [name for name in dict.fromkeys(regions) if name and name.lower() != "global"]
+def _drop_global(regions: Iterable[object] | None) -> list[str]:
+    names = dict.fromkeys(map(str, regions or ()))
+    return [name for name in names if name and name.lower() != "global"]
 
 
 def _parse_decimal(value: object) -> Decimal:

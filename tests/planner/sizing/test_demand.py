@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,11 +39,6 @@ def refusal(months=3, **changes):
     with pytest.raises(InvalidInput) as caught:
         compute_demand(workload(**changes), START, months)
     return caught.value
-
-
-def test_one_number_counts_for_every_month():
-    demand = compute_demand(workload(), START, 3)
-    assert demand.hours_per_month.tolist() == [1000, 1000, 1000]
 
 
 def test_a_given_peak_holds_in_the_months_with_work():
@@ -148,18 +142,6 @@ def refusal_sized(workload, months=12, accelerators=None):
     return caught.value
 
 
-def test_a_run_falls_between_its_start_and_its_deadline():
-    found = demand(training(runs=RUNS))
-    assert np.flatnonzero(found.hours_per_month).tolist() == [2, 3]
-    assert np.flatnonzero(found.peak_accelerators).tolist() == [2, 3]
-
-
-def test_the_peak_is_the_fewest_that_finish_in_time():
-    found = demand(training(runs=RUNS, accelerator="H100 SXM"))
-    hours, peak = found.hours_per_month.sum(), found.peak_accelerators.max()
-    assert hours <= peak * 2 * HOURS_PER_MONTH
-
-
 def test_a_later_deadline_never_needs_more_at_once():
     peaks = [
         demand(
@@ -187,17 +169,6 @@ def test_experiments_multiply_the_hours():
     )
 
 
-def test_without_runs_one_begins_at_the_start():
-    found = demand(training())
-    assert found.hours_per_month[0] > 0
-    assert found.hours_per_month[-1] == 0
-
-
-def test_a_run_without_a_deadline_ends_with_the_horizon():
-    found = demand(training(tokens=1e14), months=2)
-    assert (found.hours_per_month <= found.peak_accelerators * HOURS_PER_MONTH).all()
-
-
 def test_without_one_everything_is_a_candidate_or_excluded_with_a_reason():
     found = demand(training())
     candidates = [c.accelerator for c in found.candidates]
@@ -213,12 +184,6 @@ def test_the_range_and_the_method_come_along():
     assert low < 1 < high
     assert "MFU" in found.method
     assert "Llama 3" in found.method
-
-
-def test_epochs_of_samples_on_a_measured_accelerator():
-    work = IMAGENET | {"accelerator": "nvidia-a100-80gb-sxm", "goodput": 1}
-    hours = demand(work).hours_per_month.sum()
-    assert 8 < hours < 25
 
 
 def test_a_measured_sample_rate_is_taken_as_it_is():
