@@ -27,68 +27,47 @@ _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantine
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
-    problems = [_describe(one) for one in results if one.outcome in _HEADLINES and _is_new(one)]
-    problems += [_describe_outliers(one) for one in results if _count_new_outliers(one)]
-    problems += [
-        {
-            "provider": one.provider,
-            "outcome": "partly published",
-            "title": f"Parts of the prices of {cloud_title(one.provider)} could not be read",
-            "message": "; ".join(_list_newly_unread(one)[:MAX_MOVES]),
-            "remedy": "Their last published prices stay in force with their own dates.",
-        }
+    problems = [
+        (f"Prices of {cloud_title(one.provider)} {_HEADLINES[one.outcome]}", one.message, one.hint)
         for one in results
-        if _list_newly_unread(one)
+        if one.outcome in _HEADLINES and _is_new(one)
     ]
+    for one in results:
+        if one.publication and one.publication.new_outliers:
+            count = pluralize(one.publication.new_outliers, "price")
+            moves = [row.describe() for row in one.publication.outliers]
+            hint = "The prices before stay in force until these are released or rejected."
+            problems.append(
+                (
+                    f"{count} of {cloud_title(one.provider)} quarantined",
+                    "; ".join(moves[:MAX_MOVES]),
+                    hint,
+                )
+            )
+    for one in results:
+        revision = one.publication.revision if one.publication else None
+        if revision and (unread := list_newly_unread(revision)):
+            problems.append(
+                (
+                    f"Parts of the prices of {cloud_title(one.provider)} could not be read",
+                    "; ".join(unread[:MAX_MOVES]),
+                    "Their last published prices stay in force with their own dates.",
+                )
+            )
     if not problems or not settings.PRICE_NOTICE_EMAILS:
         return
     try:
-        parts = [
-            "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
-            for one in problems
-        ]
+        parts = ["\n".join(filter(None, (f"{title}.", *rest))) for title, *rest in problems]
         hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
         server = f"https://{hosts[0]}" if hosts and not settings.DEBUG else ""
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
         queue_mail(
-            f"[GPU cost planner] {problems[0]['title']}{more}",
+            f"[GPU cost planner] {problems[0][0]}{more}",
             "\n\n".join([*parts, f"Review: {server}{reverse('operator')}"]) + "\n",
             settings.PRICE_NOTICE_EMAILS,
         )
     except Exception:
         logger.exception("A notice on prices could not be sent.")
-
-
-def _describe(result: RefreshResult) -> dict[str, str]:
-    title = cloud_title(result.provider)
-    return {
-        "provider": result.provider,
-        "outcome": result.outcome,
-        "title": f"Prices of {title} {_HEADLINES[result.outcome]}",
-        "message": result.message,
-        "remedy": result.hint,
-    }
-
-
-def _count_new_outliers(result: RefreshResult) -> int:
-    return result.publication.new_outliers if result.publication else 0
-
-
-def _describe_outliers(result: RefreshResult) -> dict[str, str]:
-    moves = [one.describe() for one in result.publication.outliers] if result.publication else []
-    count = pluralize(_count_new_outliers(result), "price")
-    return {
-        "provider": result.provider,
-        "outcome": "quarantined",
-        "title": f"{count} of {cloud_title(result.provider)} quarantined",
-        "message": "; ".join(moves[:MAX_MOVES]),
-        "remedy": "The prices before stay in force until these are released or rejected.",
-    }
-
-
-def _list_newly_unread(result: RefreshResult) -> tuple[str, ...]:
-    revision = result.publication.revision if result.publication else None
-    return list_newly_unread(revision) if revision else ()
 
 
 def _is_new(result: RefreshResult) -> bool:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from planner.models import (
     Access,
     ActualLine,
@@ -177,19 +175,15 @@ def read_inbox(access: Access, team: Team) -> Inbox:
     sent_back = rows.filter(
         state=State.DRAFT, submitted_key=access.person, sent_back_at__isnull=False
     )
-    return Inbox(
-        tuple(_list_to_approve(access, rows.exclude(state=State.DRAFT))),
-        tuple(sent_back.exclude(sent_back_as=access.name).order_by("created_at", "pk")),
-    )
-
-
-def _list_to_approve(access: Access, rows: QuerySet[SavedComparison]) -> list[ToApprove]:
     approved = {one.project_id: one for one in rows.filter(state=State.APPROVED)}
     submitted = rows.filter(state=State.SUBMITTED).order_by("submitted_at", "pk")
-    return [_to_approve(one, approved) for one in submitted if may_approve(access, one)]
-
-
-def _to_approve(saved: SavedComparison, approved: Mapping[UUID, SavedComparison]) -> ToApprove:
-    is_comparable = saved.read_summary().currency == project_currency(saved.project)
-    budget = budget_over_horizon(saved.project, saved) if is_comparable else None
-    return ToApprove(saved, budget, approved.get(saved.project_id))
+    to_approve = []
+    for one in submitted:
+        if may_approve(access, one):
+            is_comparable = one.read_summary().currency == project_currency(one.project)
+            budget = budget_over_horizon(one.project, one) if is_comparable else None
+            to_approve.append(ToApprove(one, budget, approved.get(one.project_id)))
+    return Inbox(
+        tuple(to_approve),
+        tuple(sent_back.exclude(sent_back_as=access.name).order_by("created_at", "pk")),
+    )

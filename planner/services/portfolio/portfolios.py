@@ -187,24 +187,12 @@ def _expect_draft(saved: SavedPortfolio) -> None:
         raise WrongStateError(f"It is {saved.state}; only a draft can be changed like that.")
 
 
-def shares_as_kept(answer: PortfolioAnswer) -> dict[str, Any]:
-    """What a request asks for that wants its shares as they are kept: where those follow use for
-    lack of work, or the plans without each project are missing, more work would give others."""
-    changes: dict[str, Any] = {}
-    if answer.shares_method == "use":
-        changes["shares"] = "use"
-    if all(one.without is None for one in answer.projects):
-        changes["what_if"] = False
-    return changes
-
-
 def plan_again(
-    saved: SavedPortfolio, catalog: Catalog, changes: Mapping[str, Any] | None = None
+    saved: SavedPortfolio, catalog: Catalog, changes: Mapping[str, Any]
 ) -> PortfolioAnswer:
     """The same request, with some changes to it, at the prices of `catalog`."""
-    request = {**saved.request, **(changes or {})}
-    work = current_budget().meter
-    answer = plan_portfolio(request, catalog, work=work)
+    request = {**saved.request, **changes}
+    answer = plan_portfolio(request, catalog, work=current_budget().meter)
     return with_sources(answer, saved.inherited)
 
 
@@ -228,29 +216,34 @@ def reprice_portfolio(
     plan's totals, then each project's share, divided as in what is kept. Raises `TooMuchWork`
     where that takes more than is allowed here; a job leaves the shares open then."""
     before, market = saved.read_answer(), catalogs.current() if catalog is None else catalog
-    answer = plan_again(saved, market, shares_as_kept(before))
+    # Where shares follow use for lack of work, or no plan leaves a project out, more work would
+    # give others than those of the plan.
+    as_saved: dict[str, Any] = {"shares": "use"} if before.shares_method == "use" else {}
+    if all(one.without is None for one in before.projects):
+        as_saved["what_if"] = False
+    answer = plan_again(saved, market, as_saved)
     lacks_shares = before.shares_method in _BY_ADDED and answer.shares_method == "use"
     budget = current_budget()
     if lacks_shares and not budget.is_job:
         message = "take more work than is allowed here, divided as in the plan that is kept."
         raise TooMuchWork("shares", f"{message} {budget.hint}".strip())
-    changes = [
-        _change(figure, "", getattr(before, figure), getattr(answer, figure))
+    figures: list[tuple[str, str, Decimal | None, Decimal | None]] = [
+        (figure, "", getattr(before, figure), getattr(answer, figure))
         for figure in ("net_present_cost", "total_cost", "saving")
     ]
     for one in before.projects:
         now = None if lacks_shares else answer.project(one.name)
-        changes.append(_change("share", one.name, one.share, None if now is None else now.share))
-    return answer, changes
-
-
-def _change(
-    figure: str, project: str, before: Decimal | None, after: Decimal | None
-) -> PortfolioChange:
-    difference = None if before is None or after is None else after - before
-    return PortfolioChange(
-        figure=figure, project=project, before=before, after=after, difference=difference
-    )
+        figures.append(("share", one.name, one.share, None if now is None else now.share))
+    return answer, [
+        PortfolioChange(
+            figure=figure,
+            project=project,
+            before=then,
+            after=after,
+            difference=None if then is None or after is None else after - then,
+        )
+        for figure, project, then, after in figures
+    ]
 
 
 def store_repricing(saved: SavedPortfolio, catalog: Catalog | None = None) -> None:
