@@ -321,14 +321,14 @@ def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
     before, after = entry.before, entry.after
     return [
         {"field": name, "before": _text(before.get(name)), "after": _text(after.get(name))}
-        for name in {**before, **after}
+        for name in sorted({**before, **after})
     ]
 
 
 def _text(value: Any) -> str:
     if value is None or value == "":
         return "nothing"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 

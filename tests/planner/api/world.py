@@ -72,7 +72,7 @@ class World:
         ).pk
         given = {"requests": [{}], "variations": None}
         sweep = Job.objects.create(
-            team=work.team, kind="sweep", state="queued", total=1, arguments=given
+            team=work.team, kind="sweep", state="running", total=1, arguments=given
         )
         chunk = {"start": 0, "stop": 1}
         Job.objects.create(team=work.team, kind="sweep_chunk", parent=sweep, arguments=chunk)

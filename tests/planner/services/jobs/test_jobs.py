@@ -251,7 +251,7 @@ def test_a_schedule_that_is_due_is_taken_once(
 def test_looking_after_starts_what_is_due_and_sends_deliveries(
     settings: Any, waiting: list[str]
 ) -> None:
-    settings.PRICE_REFRESH_SCHEDULE = "15 3 * * *"
+    settings.PRICE_REFRESH_SCHEDULE, settings.HOUSEKEEPING_SCHEDULE = "15 3 * * *", ""
     Schedule.objects.create(name="price_refresh", started_at=NOON - dt.timedelta(days=9))
     schedule.look_after()
     schedule.look_after()

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import URLPattern, URLResolver, reverse
 
+from planner.models import Job
 from planner.web.team import urls
 from tests.planner.api.world import World
 
@@ -80,6 +81,12 @@ NAMED = {"name": "Named", "currency": "USD"}
 EDITED = {"name": "Model A", "budget_period": "total", "watch_threshold": "5"}
 
 
+def _without_jobs(world: World) -> dict[str, str]:
+    """A team whose job is running stays."""
+    Job.objects.filter(team=world.alpha.team, state="running").update(state="cancelled")
+    return {"confirm": world.alpha.slug}
+
+
 def _file(world: World) -> dict[str, Any]:
     return {"file": SimpleUploadedFile("paid.csv", b"month,cost\n2027-02,10\n")}
 
@@ -131,7 +138,7 @@ PAGES = (
     Page("team-audit", "view"),
     Page("team-export", "own"),
     Page("team-delete", "own"),
-    _post("team-delete", "own", data=lambda w: {"confirm": w.alpha.slug}),
+    _post("team-delete", "own", data=_without_jobs),
     Page("account", "person", in_team=False),
     Page("save", "writer", in_team=False, query=WORK),
     _post("save", NOBODY, in_team=False, query=WORK, data=_saves),
