@@ -328,7 +328,9 @@ def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
 def _text(value: Any) -> str:
     if value is None or value == "":
         return "nothing"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
