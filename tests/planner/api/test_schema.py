@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -18,7 +19,6 @@ from rest_framework.test import APIClient
 
 from planner.api.schema import read_meanings
 from planner.api.views.documents import document
-from planner.wsgi import application
 from pricing.common.problems import error_row
 from tests.planner.api.world import World
 from tests.properties import one_in
@@ -182,7 +182,7 @@ def test_no_answer_is_outside_the_document(
         )
         headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
         with transaction.atomic():
-            response = case.call(app=application, headers=headers)
+            response = case.call(app=get_wsgi_application(), headers=headers)
             transaction.set_rollback(True)
         case.validate_response(response, checks=checks())
 
