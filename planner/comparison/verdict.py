@@ -17,7 +17,6 @@ from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_us
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import (
-    format_difference,
     format_money,
     format_month,
     parse_month,
@@ -459,12 +458,20 @@ class VerdictWords:
     def _against_on_demand(self) -> str:
         rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against
         is_said = against is not None and against.scenario == "on_demand"
-        extra = rent.total_cost - self.plan.total_cost
+        extra = self._expected_more(rent)
         if is_said or not rent.feasible or rent.lines == self.plan.lines or extra <= 0:
             return ""
-        share = f" ({extra / rent.total_cost:.0%})" if rent.total_cost > 0 else ""
-        less = self._above(rent.total_cost, self.plan.total_cost)
-        return f"The plan costs {less}{share} less than renting on demand alone."
+        expected, error = self._expected()
+        share = extra / (float(expected) + extra)
+        less = f"{self._rounded(extra, error)} ({share:.0%})"
+        return f"The plan is expected to cost {less} less than renting on demand alone."
+
+    def _expected_more(self, other: Scenario) -> float:
+        choice = self.results.choice
+        at = None if choice is None else choice.find(other)
+        if choice is None or at is None:
+            return float(other.total_cost - self.plan.total_cost)
+        return float((choice.total[at] - choice.total[choice.index]).mean())
 
     def _why_not_buy(self) -> str:
         bought = self.results.scenarios[ScenarioKey.HYBRID]
@@ -472,16 +479,17 @@ class VerdictWords:
             refusal = self.results.why_not_allowed(ScenarioKey.HYBRID)
             if refusal:
                 return refusal
-        own = self.results.scenarios[ScenarioKey.ON_PREM]
+        own, against = self.results.scenarios[ScenarioKey.ON_PREM], self.facts.against
+        if against is not None and against.scenario == ScenarioKey.ON_PREM:
+            return ""
         owned = (key for key in own.units_started if self.results.inputs.by_key[key].is_owned)
         if not own.feasible or own.lines == self.plan.lines or not any(owned):
             return ""
-        extra = own.total_cost - self.plan.total_cost
+        extra = self._expected_more(own)
         if extra > 0:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
             other = "Buying more servers" if owns else "Owning servers instead"
-            more = self._above(own.total_cost, self.plan.total_cost)
-            return f"{other} would cost {more} more."
+            return f"{other} is expected to cost {self._rounded(extra, self._expected()[1])} more."
         return self.results.why_not_allowed(ScenarioKey.ON_PREM)
 
     def _rounded(self, amount: float, error: float) -> str:
@@ -491,9 +499,6 @@ class VerdictWords:
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)
-
-    def _above(self, more: Decimal, less: Decimal) -> str:
-        return format_difference(more, less, self.results.request.currency)
 
 
 # What ranges leave out ------------------------------------------------------------------------
