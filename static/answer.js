@@ -34,7 +34,7 @@
   /* A reader of the screen hears of each new total once. */
   function announce() {
     tellWas();
-    document.getElementById("announced").textContent = `Total ${text("total")}, ${text("was")}`;
+    document.getElementById("announced").textContent = `Expected ${text("total")}, ${text("was")}`;
   }
 
   /* Beside each box of the assumptions whether its value is given; messages about former changes go. */

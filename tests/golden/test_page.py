@@ -117,12 +117,11 @@ def _ends(answer: ComparisonAnswer, one: ScenarioAnswer) -> list[float]:
 
 
 @requests
-def test_the_bar_that_stays_in_view_holds_the_advised_total(name: str) -> None:
+def test_the_bar_that_stays_in_view_holds_the_expected_cost(name: str) -> None:
     answer = answered(name)
-    best = answer.recommended
     total = (
-        f"Total {money(best.total_cost, answer.currency)}"
-        if best
+        f"Expected {money(answer.verdict.expected, answer.currency)}"
+        if answer.recommended
         else "No plan within these limits"
     )
     (bar,) = find_all(printed(name), "answer-bar")

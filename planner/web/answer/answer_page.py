@@ -58,8 +58,13 @@ class AnswerPage:
         self.shown = chosen if chosen and chosen.feasible else None
 
     @property
-    def total(self) -> Decimal | None:
-        return self.recommended.total_cost if self.recommended else None
+    def expected_cost(self) -> Decimal | None:
+        """The headline; the cost as stated where no outcomes were simulated."""
+        if self.recommended is None:
+            return None
+        verdict = self.verdict
+        expected = verdict.expected if verdict is not None else None
+        return self.recommended.total_cost if expected is None else expected
 
     @property
     def title(self) -> str:

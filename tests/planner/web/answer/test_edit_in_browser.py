@@ -61,7 +61,7 @@ def test_undo_keeps_the_folds_open_and_goes_on_while_there_is_something_to_undo(
         change(page, TREND, value)
         expect(page.locator("[data-total]")).not_to_have_text(totals[-1])
         totals.append(total(page))
-    assert page.evaluate("spoken") == [f"Total {one}, was {before}" for one in totals[1:]]
+    assert page.evaluate("spoken") == [f"Expected {one}, was {before}" for one in totals[1:]]
     undo = page.get_by_role("button", name="Undo")
     undo.click()
     expect(page.locator("[data-total]")).to_have_text(totals[1])
