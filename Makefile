@@ -47,7 +47,7 @@ sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and
 	@$(BIN)/python -m pytest $(SPREAD) -m sweep tests $(ARGS)
 
 PURE_sizing := tests/planner/sizing --ignore=tests/planner/sizing/test_any_input.py
-PURE_costing := tests/planner/costing tests/pricing/market/test_snapshot.py tests/pricing/market/test_accelerators.py tests/pricing/publish/test_batch_checks.py
+PURE_costing := tests/planner/costing tests/pricing/market/test_snapshot.py tests/pricing/market/test_accelerators.py tests/pricing/publish/test_comparison.py
 pure: .make/venv-dev ## The pure core alone: no Django, no database
 	@$(MAKE) --no-print-directory -j2 -Otarget pure-sizing pure-costing
 
@@ -102,7 +102,7 @@ audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI
 	@.ci/npm audit --omit=dev
 
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate
-EXTRAS := aws azure gcp mcp parquet telemetry
+EXTRAS := aws azure gcp mcp parquet
 lock: .make/venv ## Pin the dependencies anew: those of the server, of each extra, and of development
 	@$(BIN)/pip install -q uv
 	@$(COMPILE) pyproject.toml --extra server -o requirements.lock

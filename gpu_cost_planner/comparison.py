@@ -11,6 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpu_cost_planner.offer_search import search_offers
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
@@ -19,7 +20,6 @@ from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.sizing.estimate import Estimate
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offer_filters import search_offers
 from pricing.market.offer_rows import offer_json
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
@@ -122,7 +122,7 @@ class Comparison:
     """A row for each server against a way to rent."""
     assumptions = AnswerTable("assumptions")
     """A row for each figure that the answer rests on, with its source."""
-    tornado = AnswerTable("tornado")
+    drivers = AnswerTable("drivers")
     """A row for each figure at its low and its high value."""
     risk = AnswerTable("risk")
     """A row for each feasible scenario over the simulated outcomes."""

@@ -40,7 +40,7 @@ def compare(
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
     >>> answer = compare({"start": "2027-01", "workload": hours})
     >>> answer.recommendation.scenario.value, len(answer.scenarios)
-    ('on_prem', 6)
+    ('cloud', 4)
     """
     from gpu_cost_planner.comparison import Comparison
     from planner.comparison import compare as answer_request
@@ -135,7 +135,7 @@ def sweep(
     >>> grid = {"horizon_months": [6, 36]}
     >>> frame = sweep({"start": "2027-01", "workload": hours}, grid, processes=1)
     >>> frame[["horizon_months", "recommended"]].values.tolist()
-    [[6, 'on_demand'], [36, 'on_prem']]
+    [[6, 'cloud'], [36, 'cloud']]
     """
     from gpu_cost_planner.variations import Market, run_sweep
 

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, Namespace
 from importlib.util import find_spec
 from pathlib import Path
 
+from planner.contract.typed_numbers import MOST_PORT, whole_number_from
 from planner.places import BASE_DIR, DATA_DIR
-from pricing.common.bounded import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 HELP = "Serve the pages and the API on this machine (needs the extra server)."

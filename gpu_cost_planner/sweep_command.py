@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_cost_planner.planning import sweep
 from gpu_cost_planner.server import add_server
-from pricing.common.bounded import check_tree
+from planner.contract.typed_numbers import check_tree
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ def _follow_groups(**signal: Any) -> None:
 def _start_watch(**signal: object) -> None:
     """What compares projects is read in when there is something to compare: a refresh of prices
     in a process of its own would else hold all of it."""
-    from planner.models import watched_portfolios, watched_projects
+    from planner.models import watched_projects
 
-    if watched_projects().exists() or watched_portfolios().exists():
-        from planner.services.alerts.budget_watch import start_watch
+    if watched_projects().exists():
+        from planner.services.alerts.alerts import start_watch
 
         start_watch(**signal)

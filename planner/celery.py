@@ -8,7 +8,7 @@ from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_process_init, worker_ready
+from celery.signals import setup_logging, worker_ready
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
@@ -60,11 +60,3 @@ def serve_what_is_counted(**_: Any) -> None:
         from planner.services.observability.measures import serve_measures
 
         serve_measures(settings.METRICS_PORT)
-
-
-@worker_process_init.connect  # type: ignore[untyped-decorator]
-def report_errors(**_: Any) -> None:
-    """Each process that does jobs reports by itself."""
-    from planner.services.observability.logs import start_reports
-
-    start_reports()

@@ -183,12 +183,6 @@ class Environment(BaseSettings):
     CELERY_BROKER_URL: Broker = _variable(
         "", "broker for long work; unset: processes of the server do it", "redis://127.0.0.1/0"
     )
-    UPLOAD_DIR: str = _variable(
-        "",
-        "folder where large files of actuals wait to be read, shared by all machines; unset: "
-        "`.uploads`",
-        "/var/lib/planner/uploads",
-    )
     LOGIN_REQUIRED: bool = _variable(
         False, "1 closes market, estimate and comparison to anonymous visitors", "1"
     )
@@ -247,11 +241,6 @@ class Environment(BaseSettings):
         "empty folder in which the processes of one service keep what they count, so that each "
         "tells of all",
         "/run/planner-web/measures",
-    )
-    SENTRY_DSN: Annotated[Secret, _address("http", "https")] = _variable(
-        "",
-        "project of Sentry that errors are sent to (extra `telemetry`)",
-        "https://key@o1.ingest.sentry.io/2",
     )
 
     @model_validator(mode="after")

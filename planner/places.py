@@ -1,7 +1,7 @@
 """Where the files of the pages are, and where what the server writes goes.
 
 In a checkout both are its root. An installed wheel has the files of the pages in `planner/site`;
-its database, collected files and uploads are kept in the user's data folder.
+its database and collected files are kept in the user's data folder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BASE_DIR = _PACKAGE / "site" if IS_INSTALLED else _CHECKOUT
 
 
 def find_data_dir(environment: dict[str, str] | os._Environ[str], *, is_installed: bool) -> Path:
-    """Folder of the database and of what is collected and uploaded.
+    """Folder of the database and of what is collected.
 
     >>> find_data_dir({"XDG_DATA_HOME": "/data"}, is_installed=True).as_posix()
     '/data/gpu-cost-planner'

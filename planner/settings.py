@@ -180,7 +180,6 @@ STATIC_IS_COLLECTED = not DEBUG and is_collected(
 WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -188,8 +187,6 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
-MEDIA_ROOT = env.UPLOAD_DIR or DATA_DIR / ".uploads"
-FILE_UPLOAD_PERMISSIONS = 0o600
 EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = choose_mail_backend(env.EMAIL_URL, DEBUG)
 globals().update(connect_mail_server(env.EMAIL_URL))
@@ -228,7 +225,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["planner.api.callers.MarketAccess"],
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.callers.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["planner.api.responses.AnswerRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["pricing.api.rest.GuardedJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.api.pages.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "planner.api.responses.exception_handler",
@@ -245,7 +242,6 @@ TEAMS_PER_PERSON = 20
 MEMBERS_PER_TEAM = 1000
 PROJECTS_PER_TEAM = 2000
 UPLOADS_PER_PROJECT = 1000
-JOBS_PER_VISITOR = 2
 JOBS_PER_PERSON = 10
 JOBS_PER_TEAM = 30
 JOBS_PER_SERVER = 300
@@ -307,4 +303,3 @@ LOGGING = configure_logging(LOG_FORMAT, env.LOG_LEVEL)
 METRICS_TOKEN = env.METRICS_TOKEN
 METRICS_PORT = env.METRICS_PORT
 PROMETHEUS_MULTIPROC_DIR = env.PROMETHEUS_MULTIPROC_DIR
-SENTRY_DSN = env.SENTRY_DSN

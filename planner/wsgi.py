@@ -9,7 +9,5 @@ application = get_wsgi_application()
 
 # What needs the apps.
 from planner.services.jobs.background import start_schedule  # noqa: E402
-from planner.services.observability.logs import start_reports  # noqa: E402
 
 start_schedule()
-start_reports()

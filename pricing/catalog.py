@@ -6,23 +6,19 @@ published, and so are those of a few days; asking again costs one small query, f
 
 from __future__ import annotations
 
-import base64
-import binascii
 import datetime as dt
-import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
+from django.core import signing
 from django.db.models import Count, Max, QuerySet, Subquery
 
 from pricing import discovery, models
-from pricing.common import bounded
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.coverage import CoverageRow, compute_coverage
-from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
@@ -30,18 +26,6 @@ from pricing.market.snapshot import Catalog, DatedPrice, RevisionInfo
 from pricing.models import PastPrice, Price, Revision
 from pricing.revisions import newest_revisions, summarize_revision
 from pricing.storage import reference, store
-
-__all__ = [
-    "State",
-    "as_of",
-    "at",
-    "current",
-    "price_histories",
-    "price_history",
-    "revisions_in_force",
-    "version",
-]
-
 
 AnyPrice = TypeVar("AnyPrice", Price, PastPrice)
 
@@ -55,6 +39,8 @@ class State(NamedTuple):
     """When exchange rates and regions were last loaded."""
 
 
+_CURSOR = "offers"
+"""Salt of the signature of a cursor."""
 _PAST_ORIGIN = "history"
 """Origin of what is known from before the first revision."""
 
@@ -64,13 +50,9 @@ def current(state: State | None = None) -> Catalog:
     return _load_catalog(state or version())
 
 
-def at(revisions: Mapping[str, int], rates: Iterable[ExchangeRate] = ()) -> Catalog:
-    """The market as it was at these revisions, for replaying a saved comparison.
-
-    Money is converted at `rates` where they are given: a rate that arrived later changes nothing.
-    Raises `InvalidInput` for a revision that was never published.
-    """
-    return _load_catalog(_read_state_at(revisions.items()), tuple(rates))
+def at(revisions: Mapping[str, int]) -> Catalog:
+    """The market as it was at these revisions; `InvalidInput` for one never published."""
+    return _load_catalog(_read_state_at(revisions.items()))
 
 
 def as_of(day: dt.date) -> Catalog:
@@ -108,32 +90,20 @@ def revisions_in_force() -> tuple[Revision, ...]:
 
 def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     """Every change of an offer's price, the oldest first; empty for an offer never seen."""
-    return price_histories([offer_id])[offer_id]
+    prices = list(_select_of_offer(Price, offer_id).order_by("first_revision"))
+    published = list(_date_prices(prices, _read_revision_days(prices)))
+    past = [
+        DatedPrice(row.date, None, _build_offer(row, row.date))
+        for row in _select_of_offer(PastPrice, offer_id).order_by("date")
+        if not published or row.date < published[0].date
+    ]
+    return tuple(_drop_repeats([*past, *published]))
 
 
-def price_histories(offer_ids: Iterable[str]) -> dict[str, tuple[DatedPrice, ...]]:
-    """The `price_history` of each offer, in three queries however many they are."""
-    histories: dict[str, list[DatedPrice]] = {offer_id: [] for offer_id in offer_ids}
-    rows_by_offer: dict[str, list[Price]] = defaultdict(list)
-    for price in _select_of_offers(Price, histories).order_by("first_revision"):
-        rows_by_offer[price.listing.offer_id].append(price)
-    days = _read_revision_days([price for rows in rows_by_offer.values() for price in rows])
-    published = {name: list(_date_prices(rows, days)) for name, rows in rows_by_offer.items()}
-    for row in _select_of_offers(PastPrice, histories).order_by("date"):
-        offer_id = row.listing.offer_id
-        if offer_id not in published or row.date < published[offer_id][0].date:
-            histories[offer_id].append(DatedPrice(row.date, None, _build_offer(row, row.date)))
-    return {
-        offer_id: tuple(_drop_repeats([*past, *published.get(offer_id, ())]))
-        for offer_id, past in histories.items()
-    }
-
-
-def _select_of_offers(model: type[AnyPrice], offer_ids: Collection[str]) -> QuerySet[AnyPrice]:
-    return model._default_manager.filter(
-        listing__provider__in={offer_id.partition(":")[0] for offer_id in offer_ids},
-        listing__offer_id__in=list(offer_ids),
-    ).select_related("listing")
+def _select_of_offer(model: type[AnyPrice], offer_id: str) -> QuerySet[AnyPrice]:
+    provider = offer_id.partition(":")[0]
+    rows = model._default_manager.filter(listing__provider=provider, listing__offer_id=offer_id)
+    return rows.select_related("listing")
 
 
 def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.date]:
@@ -196,7 +166,7 @@ def _read_state_at(revisions: Iterable[tuple[str, int]]) -> State:
 
 
 @lru_cache(maxsize=8)
-def _load_catalog(state: State, saved_rates: tuple[ExchangeRate, ...] = ()) -> Catalog:
+def _load_catalog(state: State) -> Catalog:
     """A state names immutable content, so its catalog can be kept.
 
     Money is converted with the rates of the last day on which a provider was read, so that the
@@ -205,9 +175,7 @@ def _load_catalog(state: State, saved_rates: tuple[ExchangeRate, ...] = ()) -> C
     revision_rows = [_get_revision(provider, number) for provider, number, _ in state.revisions]
     offers = [offer for revision in revision_rows for offer in store.read_offers(revision)]
     rates = reference.exchange_rates()
-    if saved_rates:
-        rates = ExchangeRates.of(saved_rates)
-    elif revision_rows:
+    if revision_rows:
         rates = rates.known_by(max(r.as_of for r in revision_rows))
     return Catalog.of(
         offers,
@@ -314,24 +282,15 @@ def catalog_for(search: OfferSearch, position: PagePosition | None, now: State) 
 def to_cursor(search: OfferSearch, start: int, known: Catalog) -> str:
     """An opaque cursor to the page of `search` that begins at `start`."""
     revisions = [[info.provider, info.revision] for info in known.revisions]
-    text = json.dumps([start, search.key, revisions], separators=(",", ":"))
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return signing.dumps([start, search.key, revisions], salt=_CURSOR, compress=True)
 
 
 def from_cursor(search: OfferSearch, cursor: str) -> PagePosition:
     """The place that `to_cursor` named; `InvalidInput` for one that is not of this search."""
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        text = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
-        start, key, revisions = cast(list[Any], bounded.loads(text))
-        counts = [start, *(number for _, number in revisions)]
-        if any(type(one) is not int or not 0 <= one < 2**31 for one in counts):
-            raise ValueError(counts)
-        if any(not isinstance(name, str) or "\x00" in name for name, _ in revisions):
-            raise ValueError(revisions)
-        position = PagePosition(start, tuple((name, number) for name, number in revisions))
-    except (ValueError, TypeError, binascii.Error):
+        start, key, revisions = signing.loads(cursor, salt=_CURSOR)
+    except signing.BadSignature:
         raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
     if key != search.key:
         raise InvalidInput("cursor", "belongs to other filters; follow `next` links")
-    return position
+    return PagePosition(start, tuple((name, number) for name, number in revisions))

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import importlib
-import logging
 import os
-import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
-import pricing.providers
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
+from pricing.market.clouds import all_clouds
 
-log = logging.getLogger(__name__)
 
-
-class BrokenProvider:
+class BrokenProvider(Provider):
     """An adapter that cannot even be imported: it fails alone, and says why."""
 
-    def __init__(self, name: str, error: Exception) -> None:
+    def __init__(self, name: str, fault: str) -> None:
         self.name = self.title = name
-        self._error = f"{type(error).__name__}: {error}"
+        self.fault = fault
 
     def fetch(self, context: FetchContext) -> Iterator[NoReturn]:
-        raise ProviderUnavailable(
-            self.name, f"its adapter cannot be loaded ({self._error})", "Fix or remove the file."
-        )
+        what = f"its adapter cannot be loaded ({self.fault})"
+        raise ProviderUnavailable(self.name, what, "Fix or remove the file.")
 
 
 def all_providers() -> dict[str, Provider]:
     """name → provider, in order of name. A module without `provider` is not one."""
-    providers: dict[str, Provider] = {}
-    for module in pkgutil.iter_modules(pricing.providers.__path__):
-        provider = _load_adapter(module.name)
-        if provider is None:
-            continue
-        if provider.name in providers:
-            raise RuntimeError(f"two files in pricing/providers are named {provider.name!r}")
-        providers[provider.name] = provider
-    return dict(sorted(providers.items()))
+    return {
+        name: cloud if isinstance(cloud, Provider) else BrokenProvider(name, cloud.fault)
+        for name, cloud in sorted(all_clouds().items())
+        if isinstance(cloud, Provider) or cloud.fault
+    }
 
 
 def default_providers(settings: Mapping[str, str] | None = None) -> dict[str, Provider]:
@@ -50,14 +40,8 @@ def default_providers(settings: Mapping[str, str] | None = None) -> dict[str, Pr
     return {
         name: provider
         for name, provider in all_providers().items()
-        if is_read_by_default(provider)
-        or (reads_others and getattr(provider, "is_configured", lambda _: True)(values))
+        if provider.by_default or (reads_others and provider.is_configured(values))
     }
-
-
-def is_read_by_default(provider: Provider) -> bool:
-    """Whether a refresh reads it without being told to."""
-    return bool(getattr(provider, "by_default", True))
 
 
 def get_providers(names: Sequence[str]) -> list[Provider]:
@@ -71,19 +55,3 @@ def get_providers(names: Sequence[str]) -> list[Provider]:
             allowed = ", ".join(known) or "none"
             raise InvalidInput("provider", f"{name!r} is unknown; known providers are {allowed}")
     return [known[name] for name in dict.fromkeys(names)]
-
-
-def provider_title(name: str) -> str:
-    """What people call a provider; its name where its adapter is gone."""
-    known = all_providers().get(name)
-    return known.title if known else name
-
-
-def _load_adapter(name: str) -> Provider | None:
-    try:
-        module = importlib.import_module(f"pricing.providers.{name}")
-    except Exception as error:
-        log.exception("pricing/providers/%s cannot be loaded", name)
-        return BrokenProvider(name, error)
-    provider: Provider | None = getattr(module, "provider", None)
-    return provider

@@ -9,9 +9,9 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from pricing import catalog
-from pricing.discovery import all_providers, is_read_by_default
+from pricing.discovery import all_providers
 from pricing.market.snapshot import AgeLimits, PartDates, PricePart
-from pricing.models import QuarantinedBatch, RefreshRun
+from pricing.models import QuarantinedPart, RefreshRun
 from pricing.revisions import (
     Freshness,
     PartFreshness,
@@ -32,11 +32,11 @@ def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
     titles = {name: name for name in revisions} | {
         name: provider.title
         for name, provider in providers.items()
-        if is_read_by_default(provider) or name in revisions
+        if provider.by_default or name in revisions
     }
     newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
     runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
-    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).order_by()
+    waiting = QuarantinedPart.objects.filter(state=QuarantinedPart.State.WAITING).order_by()
     counts = dict(waiting.values_list("provider").annotate(Count("pk")))
     rows = []
     for name in sorted(titles, key=str):
@@ -58,7 +58,7 @@ def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
                 last_run=last.outcome if last else "",
                 last_run_at=last.started_at if last else None,
                 message=last.message if last else "",
-                quarantined_batches=counts.get(name, 0),
+                quarantined_parts=counts.get(name, 0),
             )
         )
     return tuple(rows)

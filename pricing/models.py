@@ -48,6 +48,8 @@ class Revision(models.Model):
     withheld = models.JSONField(default=dict)
     """reason → {count, examples}: offers that the checks rejected."""
     warnings = models.JSONField(default=list)
+    absences = models.JSONField(default=dict, db_default={})
+    """offer id → [day of the first list without it, complete lists without it since]."""
 
     class Meta:
         constraints = (
@@ -133,39 +135,8 @@ class PastPrice(models.Model):
         return f"{self.price_per_hour} on {self.date}"
 
 
-class QuarantinedBatch(models.Model):
-    """A whole batch that the checks did not let through, kept for a person to decide."""
-
-    class State(models.TextChoices):
-        WAITING = "waiting"
-        RELEASED = "released"
-        DISCARDED = "discarded"
-        SUPERSEDED = "superseded"
-
-    provider = models.CharField(max_length=64)
-    state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
-    created_at = models.DateTimeField(default=timezone.now)
-    seen_again_at = models.DateTimeField(null=True)
-    """When a later refresh brought the very same batch."""
-    reasons = models.JSONField()
-    offer_count = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64)
-    payload = models.BinaryField()
-    """The batch itself; see `pricing.publish.batch`."""
-    revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
-    """What it became when it was released."""
-
-    class Meta:
-        verbose_name_plural = "quarantined batches"
-        ordering = ("-id",)
-
-    def __str__(self) -> str:
-        return f"{self.provider} batch {self.pk} ({self.state})"
-
-
-class QuarantinedPrice(models.Model):
-    """One price that moved beyond its band, kept for a person to decide; the price before it
-    stays in force."""
+class QuarantinedPart(models.Model):
+    """New prices of a part that an operator has to decide on; what is published of it stays."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -174,28 +145,32 @@ class QuarantinedPrice(models.Model):
         SUPERSEDED = "superseded"
 
     provider = models.CharField(max_length=64)
-    offer_id = models.CharField(max_length=255)
+    purchase_option = models.CharField(max_length=32)
+    region = models.CharField(max_length=64, blank=True)
+    """Empty for every region."""
+    family = models.CharField(max_length=128, blank=True)
+    """Family of machines; empty for all of them."""
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     created_at = models.DateTimeField(default=timezone.now)
     seen_again_at = models.DateTimeField(null=True)
-    """When a later refresh brought the very same price."""
-    before = models.JSONField()
-    after = models.JSONField()
-    """The offer in force and the new one, by column (`pricing.market.offer_rows`)."""
-    ratio = models.FloatField()
-    """New price over the one in force, in one currency."""
+    """When a later refresh brought the very same prices."""
+    reason = models.TextField()
+    """The part and why it waits, in words."""
+    moves = models.JSONField(default=list)
+    """The ten largest moves: offer id, before, after, ratio."""
+    offer_count = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64)
+    payload = models.BinaryField()
+    """The offers themselves; see `pricing.publish.batch`."""
     revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
     """The revision that published it when it was released."""
 
     class Meta:
-        indexes = (
-            models.Index(fields=["provider", "state"], name="quarantined_by_state"),
-            models.Index(fields=["provider", "offer_id"], name="quarantined_offer"),
-        )
+        indexes = (models.Index(fields=["provider", "state"], name="quarantined_parts"),)
         ordering = ("-id",)
 
     def __str__(self) -> str:
-        return f"{self.offer_id} × {self.ratio:.3g} ({self.state})"
+        return f"{self.provider} {self.reason} ({self.state})"
 
 
 class RefreshRun(models.Model):
@@ -217,7 +192,6 @@ class RefreshRun(models.Model):
     offer_count = models.PositiveIntegerField(default=0)
     skipped_count = models.PositiveIntegerField(default=0)
     revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
-    quarantined_batch = models.ForeignKey(QuarantinedBatch, null=True, on_delete=models.PROTECT)
 
     class Meta:
         indexes = (models.Index(fields=["provider", "-id"], name="runs_of_provider"),)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 
@@ -44,6 +43,3 @@ class ExactMoneyField(_WholeNumber):
         if value is None or hasattr(value, "resolve_expression"):
             return value
         return to_scaled(value if isinstance(value, Decimal) else Decimal(str(value)))
-
-    def formfield(self, **kwargs: Any) -> Any:
-        return models.Field.formfield(self, **{"form_class": forms.DecimalField, **kwargs})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Max, QuerySet
 
+from pricing.market.offers import ABSENT, ENDED
 from pricing.market.snapshot import RevisionInfo
 from pricing.models import Revision
 
@@ -62,18 +63,17 @@ class Freshness:
     last_run_at: dt.datetime | None
     message: str
     """What the last refresh that did not publish said."""
-    quarantined_batches: int
-    """Batches that wait for review."""
+    quarantined_parts: int
+    """Parts of its prices that wait for review."""
 
 
-NOT_READ = "not read: "
-LEFT = "left as published: "
+NOT_READ, HELD = "not read: ", "quarantined: "
 """How the warnings of a revision begin that name what it did not take in."""
 
 
 def list_unread(revision: Revision) -> tuple[str, ...]:
     """What `revision` left as it was published before, each with its reason."""
-    return tuple(text for text in revision.warnings if text.startswith((NOT_READ, LEFT)))
+    return tuple(text for text in revision.warnings if text.startswith((NOT_READ, ABSENT, ENDED)))
 
 
 def list_newly_unread(revision: Revision) -> tuple[str, ...]:
@@ -89,8 +89,6 @@ def list_newly_unread(revision: Revision) -> tuple[str, ...]:
 
 
 def _name_part(warning: str) -> str:
-    if warning.startswith(LEFT):
-        return warning.removeprefix(LEFT).partition(" ")[0]
     return warning.removeprefix(NOT_READ).partition(":")[0]
 
 

@@ -11,7 +11,7 @@
       colocation: "#5d9732", support: "#c34a72", staff: "#1d3658", spares: "#c57852", insurance: "#236a47",
       loan: "#53236a", interest: "#978632", lease: "#a63737", credit: "#143c1b", shortfall: "#cc66bb",
       other: "#5d6976", residual: "#153f3c", tax: "#9d8282",
-      paid: "#17212b", budget: "#b3261e", more: "#9c2f1f", less: "#5f8fc4",
+      more: "#9c2f1f", less: "#5f8fc4",
       text: "#3d4852", line: "#d5dae0", paper: "#ffffff",
     },
     dark: {
@@ -22,7 +22,7 @@
       colocation: "#568d2f", support: "#dc95ac", staff: "#d8e3f2", spares: "#b8663d", insurance: "#4ac386",
       loan: "#e9d7f2", interest: "#928131", lease: "#df9e9e", credit: "#c5eccb", shortfall: "#c44db0",
       other: "#99a4ae", residual: "#b3e6e2", tax: "#957979",
-      paid: "#f4f6f8", budget: "#ff8a80", more: "#ff9d8a", less: "#5f8fc4",
+      more: "#ff9d8a", less: "#5f8fc4",
       text: "#c5ced8", line: "#3a4653", paper: "#182433",
     },
   };

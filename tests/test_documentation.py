@@ -29,7 +29,7 @@ from planner.contract.request.comparison import read_request
 from planner.contract.validation import parse
 from planner.environment import Environment
 from planner.sizing.estimate import EstimateRequest
-from planner.web.team.sentences import TAB_TITLES
+from planner.web.team.sentences import TABS
 
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -196,5 +196,5 @@ def test_tables_of_the_documentation_name_their_columns_in_every_cell() -> None:
 def test_a_tab_of_the_team_that_a_page_names_is_there(written: str) -> None:
     named = TAB.findall(written)
     assert len(named) >= 4
-    assert set(named) <= TAB_TITLES
+    assert set(named) <= {title for _, title, _ in TABS}
     assert "Settings → " not in written.replace("Project Settings → ", "")

@@ -78,11 +78,10 @@ BANNED_WORDS = frozenset(
 PUBLIC = {
     "planner/api/shapes.py": {"given"},
     "planner/contract/answer/comparison.py": {"given"},
-    "planner/contract/answer/risk.py": {"given"},
     "planner/costing/assumptions/assumptions.py": {"given"},
     "planner/models/project.py": {"given"},
     "planner/web/answer/assumptions.py": {"given"},
-    "pricing/api/rest.py": {"remedy"},
+    "planner/api/problems.py": {"remedy"},
     "pricing/api/schema.py": {"withheld"},
     "pricing/models.py": {"remedy", "withheld"},
     "pricing/publish/refresh.py": {"remedy"},

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpu_cost_planner.server import add_server, load_catalog
-from pricing.common.bounded import MOST_PORT, whole_number_from
+from planner.contract.typed_numbers import MOST_PORT, whole_number_from
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from gpu_cost_planner.offer_search import search_offers
 from planner.comparison import compare
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import AnswerModel, ScenarioKey
@@ -27,16 +28,16 @@ from planner.contract.labels import NO_RANGE_HERE, SCENARIO_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.request.question import EXAMPLE, FORM, read_question
+from planner.contract.typed_numbers import check_tree
 from planner.contract.validation import models_in, to_json_schema
 from planner.costing.advice.verdict import describe_alternative
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports import TABLES
 from planner.sizing.estimate import EstimateRequest, estimate
 from planner.usage.question import UsageAnswer, UsageQuestion, answer_usage, split_list
-from pricing.common.bounded import check_tree
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.problems import list_errors
-from pricing.market.offer_filters import ORDERINGS, search_offers
+from pricing.market.offer_filters import ORDERINGS
 from pricing.market.offer_rows import offer_json
 from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog

@@ -29,7 +29,6 @@ _NOT_JSON = (b"NaN", b"Infinity")
 """What a figure that is no number would be written as, which only names may hold."""
 KINDS: Mapping[str, type[AnswerModel]] = {
     "comparison": ComparisonAnswer,
-    "comparison_batch": ComparisonAnswer,
     "portfolio": PortfolioAnswer,
 }
 """Kind of job → the kind of answer that its result holds."""
@@ -67,24 +66,12 @@ def render_answer(answer: AnswerModel, include: Collection[str]) -> RenderedJson
     return RenderedJson(body)
 
 
-def show(model: type[AnswerModel], values: Mapping[str, Any], include: Collection[str]) -> Any:
-    """Plain values of an answer with the tables that are included."""
-    return drop(values, leave_out(model, include))
-
-
 def show_result(kind: str, result: Any, include: Collection[str]) -> Any:
     """The result of a job with the tables that are included."""
     model = KINDS.get(kind)
     if model is None or not isinstance(result, dict):
         return result
-    if "results" not in result:
-        return show(model, result, include)
-    return {
-        "results": [
-            row | {"answer": show(model, row["answer"], include)} if "answer" in row else row
-            for row in result["results"]
-        ]
-    }
+    return drop(result, leave_out(model, include))
 
 
 class PartField(serializers.JSONField):

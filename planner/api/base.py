@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from django.db import models
 from django.http import Http404
 from django.urls import reverse
-from rest_framework import serializers
+from rest_framework import mixins, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
@@ -22,9 +22,9 @@ from planner.api.idempotency import Write, idempotent
 from planner.api.responses import require_length
 from planner.contract.validation import parse
 from planner.models import Access, Team
-from planner.services.teams.access import EDIT, VIEW, Need, require, require_scope
+from planner.services.teams.access import EDIT, VIEW, Need, StaleError, require, require_scope
 from pricing.api.pages import METHODS, PAGE_PARAMETERS, CursorPages
-from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
+from pricing.api.rest import Query, is_not_modified, make_etag, matches_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
 
 Values = dict[str, Any]
@@ -146,13 +146,6 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
     def require(self, row: Any) -> None:
         require(self.access, row.pk if isinstance(row, Team) else row.team_id, self.need())
 
-    def pick(self, queryset: Any, field: str, value: object) -> Any:
-        """The row that a field of the body names, within the caller's teams."""
-        instance = queryset.for_access(self.access).filter(pk=value).first()
-        if instance is None:
-            raise InvalidInput(field, f"{str(value)[:60]!r} is nothing that you may see")
-        return instance
-
     # Answers ------------------------------------------------------------------------------
 
     def read_body(self, body: type[Body]) -> Values:
@@ -171,8 +164,9 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
 
     def seen_version(self, row: Any) -> int | None:
         """The version that If-Match names; 412 where it is no longer the current one."""
-        check_if_match(self.request, self.etag(row))
         if_match = self.request.META.get("HTTP_IF_MATCH", "*")
+        if not matches_etag(if_match, self.etag(row)):
+            raise StaleError
         return None if if_match.strip() == "*" else getattr(row, "version", None)
 
     def location(self, row: Any) -> str:
@@ -184,12 +178,8 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
         return reverse(name, kwargs={**keys, self.lookup_field: value})
 
 
-class ListMixin(TeamViewSet):
+class ListMixin(mixins.ListModelMixin, TeamViewSet):
     """What a list says of each thing is all that there is to say."""
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 
 class ReadMixin(ListMixin):
@@ -231,15 +221,13 @@ class ChangeMixin(TeamViewSet):
         return self.answer(self.change(self.access, row, self.read_body(self.changes), seen))
 
 
-class DeleteMixin(TeamViewSet):
+class DeleteMixin(mixins.DestroyModelMixin, TeamViewSet):
     delete_row: ClassVar[Callable[..., Any]]
     """The service `f(access, row)`, as a staticmethod."""
 
-    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        row = self.get_object()
-        self.seen_version(row)
-        self.delete_row(self.access, row)
-        return Response(status=HTTPStatus.NO_CONTENT)
+    def perform_destroy(self, instance: Any) -> None:
+        self.seen_version(instance)
+        self.delete_row(self.access, instance)
 
 
 class InTeam(TeamViewSet):

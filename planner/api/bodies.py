@@ -19,7 +19,6 @@ from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import Currency, Number, RequestModel, Whole, shown
 from planner.models import BudgetPeriod, Role, Scope
 from planner.models.project import REASON_LENGTH
-from planner.services.projects.comparisons import MAX_BATCH
 from planner.services.projects.sweeps import MAX_REQUESTS
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
@@ -95,11 +94,8 @@ Event = Literal[
     "saved_comparison.approved",
     "project.price_moved",
     "project.budget_overrun",
-    "portfolio.price_moved",
 ]
 TOKEN_DAYS = 90
-Tag = Annotated[str, Field(max_length=200)]
-TagName = Annotated[str, Field(max_length=100)]
 
 
 # Teams ------------------------------------------------------------------------------------
@@ -155,15 +151,9 @@ class NewServerQuote(ServerQuoteChanges):
     server: Annotated[Object, JudgedAs(Server)]
 
 
-class WebhookChanges(Body):
-    url: Annotated[str, Field(min_length=1, max_length=500)] = ""
-    description: Line = ""
-    events: Annotated[list[Event], Field(min_length=1, max_length=10)] = []
-    active: bool = True
-
-
-class NewWebhook(WebhookChanges):
+class NewWebhook(Body):
     url: Annotated[str, Field(min_length=1, max_length=500)]
+    description: Line = ""
     events: Annotated[list[Event], Field(min_length=1, max_length=10)]
 
 
@@ -179,7 +169,6 @@ class ProjectChanges(Body):
     description: Note = ""
     workload: Object = {}
     assumptions: Object = {}
-    tags: Annotated[dict[TagName, Tag], Field(max_length=50)] = {}
     budget: Annotated[str, Field(max_length=40)] = ""
     budget_period: Period = BudgetPeriod.TOTAL
     watched: bool = False
@@ -193,30 +182,15 @@ class NewProject(ProjectChanges):
     name: Name
 
 
-class ProjectReprice(Body):
-    as_of: Day | None = None
-
-
-class VariantChanges(Body):
-    name: Name = ""
-    changes: Object = {}
-
-
-class NewVariant(VariantChanges):
-    project: Id
-    name: Name
-
-
 class SavedComparisonChanges(Body):
     name: Name = ""
     note: Note = ""
 
 
 class NewSavedComparison(SavedComparisonChanges):
-    """Without a request, the variant's is answered; without a variant, the project's."""
+    """Without a request, the project's is answered."""
 
     project: Id
-    variant: Id | None = None
     name: Name
     request: Comparison = {}
 
@@ -224,18 +198,6 @@ class NewSavedComparison(SavedComparisonChanges):
 class SendBack(Body):
     reason: Annotated[str, Field(max_length=REASON_LENGTH)] = ""
     """What whoever submitted it should know."""
-
-
-class Reprice(ProjectReprice):
-    request: Comparison = {}
-    """Answered instead of what the variant asks today."""
-
-
-class PortfolioWatch(Body):
-    watched: bool = True
-    """Whether it is priced again after each refresh while it is approved."""
-    watch_threshold: Fraction = 0.05
-    """Fraction by which the total must move to raise an alert."""
 
 
 class NewSavedPortfolio(Body):
@@ -252,15 +214,6 @@ class NewSavedPortfolio(Body):
 # Many at once -----------------------------------------------------------------------------
 
 
-class BatchItem(Body):
-    key: Annotated[str, Field(min_length=1, max_length=100)]
-    request: Comparison
-
-
-class Batch(Body):
-    items: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
-
-
 class NewSweep(Body):
     """Either `requests`, or `request` with `variations`."""
 
@@ -272,7 +225,7 @@ class NewSweep(Body):
 
 BODIES: tuple[type[Body], ...] = (
     *(NewTeam, TeamChanges, RoleChange, NewInvitation, NewToken, NewServerQuote),
-    *(ServerQuoteChanges, NewWebhook, WebhookChanges, Refresh, NewProject, ProjectChanges),
-    *(ProjectReprice, NewVariant, VariantChanges, NewSavedComparison, SavedComparisonChanges),
-    *(SendBack, Reprice, NewSavedPortfolio, PortfolioWatch, Batch, NewSweep),
+    *(ServerQuoteChanges, NewWebhook, Refresh, NewProject, ProjectChanges),
+    *(NewSavedComparison, SavedComparisonChanges),
+    *(SendBack, NewSavedPortfolio, NewSweep),
 )

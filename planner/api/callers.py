@@ -80,8 +80,8 @@ class SignedIn(BasePermission):
 class PerMinute(SimpleRateThrottle):
     """Requests of a token, a person or an address in a minute; 0 in the settings means no limit.
 
-    A view that computes (`is_computing`) has a tenth of them, counted by itself. What is left
-    stands in the headers RateLimit-Limit, -Remaining and -Reset (seconds).
+    A view that computes (`is_computing`) has a tenth of them, counted by itself. The headers
+    RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) say what is left.
     """
 
     def __init__(self) -> None:
@@ -104,10 +104,12 @@ class PerMinute(SimpleRateThrottle):
         self.rate = f"{self.num_requests}/min"
         is_allowed = super().allow_request(request, view)
         oldest = self.history[-1] if self.history else self.now
+        left = max(0, self.num_requests - len(self.history))
+        reset = math.ceil(oldest + self.duration - self.now)
+        name = "computing" if is_computing else "all"
         request.rate_limit = {  # type: ignore[attr-defined]
-            "Limit": self.num_requests,
-            "Remaining": max(0, self.num_requests - len(self.history)),
-            "Reset": math.ceil(oldest + self.duration - self.now),
+            "RateLimit-Policy": f'"{name}";q={self.num_requests};w={self.duration}',
+            "RateLimit": f'"{name}";r={left};t={reset}',
         }
         return is_allowed
 

@@ -24,11 +24,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.callers import access_of_request
+from planner.api.parsers import STREAM
 from planner.api.responses import AnswerRenderer, RenderedJson
 from planner.models import IdempotencyRecord
 from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
-from pricing.api.files import STREAM
-from pricing.api.rest import Conflict
+from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
@@ -107,11 +107,13 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     except IntegrityError:
         record = rows.filter(key=key).first()
     if record is None:
-        raise Conflict(f"The first request with this {HEADER} has just failed; send it again.")
+        raise WrongStateError(
+            f"The first request with this {HEADER} has just failed; send it again."
+        )
     if record.digest != digest:
-        raise Conflict(f"This {HEADER} was used for another request; choose a new one.")
+        raise WrongStateError(f"This {HEADER} was used for another request; choose a new one.")
     if record.status is None:
-        raise Conflict(f"The first request with this {HEADER} is still being answered.")
+        raise WrongStateError(f"The first request with this {HEADER} is still being answered.")
     return record, False
 
 
@@ -127,4 +129,5 @@ def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[s
         status=response.status_code, body=body, headers=headers
     )
     if not is_ours:
-        raise Conflict(f"It took so long that another request took this {HEADER}; nothing is done.")
+        taken = f"It took so long that another request took this {HEADER}; nothing is done."
+        raise WrongStateError(taken)

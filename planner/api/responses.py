@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import APIException
@@ -17,9 +16,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports import FORMATS, Context, export
-from planner.exports.saved_context import offer_file
+from planner.exports import FORMATS
 from planner.services.jobs.jobs import COME_BACK_SECONDS, TooManyJobsError
 from planner.services.teams.access import (
     DiskFullError,
@@ -66,11 +63,6 @@ SCENARIO = OpenApiParameter(
 )
 
 
-def download(answer: ComparisonAnswer, context: Context, form: str) -> HttpResponse:
-    """The export of an answer, offered to be saved under the comparison's name."""
-    return offer_file(export(answer, context, form), context.name, FORMATS[form])
-
-
 class Refusal(APIException):
     """A refusal with its status and code; `wait`: seconds that Retry-After names."""
 
@@ -96,9 +88,9 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     elif isinstance(exc, DiskFullError) or is_disk_full(exc):
         exc = Refusal(HTTPStatus.INSUFFICIENT_STORAGE, "disk_full", str(DiskFullError()))
     elif isinstance(exc, WrongStateError):
-        exc = rest.Conflict(str(exc))
+        exc = Refusal(HTTPStatus.CONFLICT, "conflict", str(exc))
     elif isinstance(exc, StaleError):
-        exc = rest.PreconditionFailed()
+        exc = Refusal(HTTPStatus.PRECONDITION_FAILED, "changed_since", str(exc))
     elif isinstance(exc, PermissionDenied):
         exc = Forbidden(str(exc) or None)
     return rest.exception_handler(exc, context)

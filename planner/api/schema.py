@@ -19,24 +19,24 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from planner.api.answers import INCLUDE, AnswerView
-from planner.api.bodies import BODIES, Batch
+from planner.api.bodies import BODIES
 from planner.api.callers import MarketAccess
 from planner.api.idempotency import HEADER
+from planner.api.problems import ProblemSerializer
 from planner.api.shapes import COMPUTED
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
-from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioRepricing
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import parts_with_tables
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import Server
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import RequestModel, to_json_schema
-from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
+from planner.usage.gpu_logs import CalibrationRequest
 from pricing.api.pages import CursorPages
-from pricing.api.rest import ProblemSerializer
 from pricing.common.problems import PROBLEM_JSON
 
 _KEY, _IF_MATCH, _IF_NONE_MATCH = (
@@ -60,8 +60,7 @@ WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (
 """Requests that are a body of their own, named as they are; parts of them end in `Input`."""
 PARTS_OF_REQUESTS: tuple[type[BaseModel], ...] = (Server, CustomOffer, PriceAdjustment)
 ANSWERS: tuple[type[AnswerModel], ...] = (
-    *(ComparisonAnswer, PortfolioAnswer, EstimateAnswer),
-    *(CalibrationAnswer, PortfolioRepricing),
+    *(ComparisonAnswer, PortfolioAnswer, EstimateAnswer, CalibrationAnswer),
 )
 
 
@@ -189,8 +188,8 @@ def _contract_components() -> dict[str, Any]:
         for root in (*WHOLE_REQUESTS, *PARTS_OF_REQUESTS)
     }
     sections = {f"{part.__name__}Input" for part in PARTS_OF_REQUESTS}
-    for schema in (*(whole[request] for request in WHOLE_REQUESTS), own[Batch]):
-        sections.update(_referenced(schema["properties"]))
+    for request in WHOLE_REQUESTS:
+        sections.update(_referenced(whole[request]["properties"]))
     for root, schema in (own | whole).items():
         parts = {f"{name}Input": part for name, part in schema.pop("$defs", {}).items()}
         for name, part in parts.items():

@@ -3,7 +3,6 @@ of them."""
 
 from __future__ import annotations
 
-import datetime as dt
 import uuid
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -21,15 +20,10 @@ from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import (
     AlertCause,
     AnswerSummary,
-    CatalogRevision,
     ComparisonAnswer,
-    PriceMove,
-    RequestChange,
-    RowChange,
-    ScenarioChange,
     ShownSection,
 )
-from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, PortfolioRepricing
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import Server
@@ -48,14 +42,13 @@ from planner.models import (
     ServerQuote,
     State,
     Team,
-    Variant,
     WebhookDelivery,
     WebhookEndpoint,
 )
+from planner.services.actuals.completion import Completion
+from planner.services.alerts.project_summaries import changes_since
 from planner.services.jobs.jobs import place_in_line
-from planner.services.portfolio.portfolios import visible_alert
-from planner.services.projects.saved_comparisons import is_stale
-from pricing.api.rest import ProblemErrorSerializer
+from planner.services.projects.reprice import Repriced
 
 
 def _name_of(source: str) -> serializers.CharField:
@@ -203,31 +196,24 @@ def wants_job(request: Request) -> bool:
     return "respond-async" in [preference.strip() for preference in preferences]
 
 
-class AlertSerializer(serializers.ModelSerializer[Alert]):
-    acknowledged_by = _name_of("acknowledged_by.username")
-    causes = PartField(AlertCause, many=True)
-    """Empty, as both amounts are, of a joint plan that one does not see all of."""
-    revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
-
-    class Meta:
-        model = Alert
-        exclude = ("team",)
-
-    def to_representation(self, instance: Alert) -> dict[str, Any]:
-        return super().to_representation(visible_alert(self.context["view"].access, instance))
+AlertSerializer = row_of(
+    "Alert",
+    Alert,
+    "team",
+    acknowledged_by=_name_of("acknowledged_by.username"),
+    causes=PartField(AlertCause, many=True),
+    revisions=serializers.DictField(child=serializers.IntegerField(), read_only=True),
+)
 
 
-class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
-    events = _texts(read_only=True)
-    secret = serializers.SerializerMethodField()
-
-    class Meta:
-        model = WebhookEndpoint
-        exclude = ("team", "secret_version")
-
-    def get_secret(self, endpoint: WebhookEndpoint) -> str | None:
-        """Given once, by the answer that creates or rotates it."""
-        return None
+# The row has its secret: no answer reads it from there.
+WebhookSerializer = row_of(
+    "Webhook",
+    WebhookEndpoint,
+    "team",
+    events=_texts(read_only=True),
+    secret=_name_of("secret_shown_once"),
+)
 
 
 DeliverySerializer = row_of("Delivery", WebhookDelivery, "team", "request_id", payload=_object())
@@ -243,11 +229,7 @@ ProjectSerializer = row_of(
     team=serializers.CharField(source="team.slug", read_only=True),
     workload=_object(),
     assumptions=_object(),
-    tags=serializers.DictField(child=serializers.CharField(), read_only=True),
 )
-
-
-VariantSerializer = row_of("Variant", Variant, "team", "created_by", changes=_object())
 
 
 class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
@@ -264,13 +246,13 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
     class Meta:
         model = SavedComparison
         exclude: tuple[str, ...] = (
-            *("team", "created_by", "follows_project", "submitted_key"),
+            *("team", "created_by", "submitted_key"),
             *("submitted_as", "sent_back_as", "approved_as"),
-            *("given", "request", "inherited", "rows", "answer"),
+            *("given", "request", "rows", "answer"),
         )
 
     def get_stale(self, saved: SavedComparison) -> bool:
-        return is_stale(saved, self.context["view"].current_revisions)
+        return bool(changes_since(saved, self.context["view"].current_revisions))
 
 
 class SavedComparisonDetailSerializer(SavedComparisonSerializer):
@@ -278,14 +260,13 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
 
     given = _object()
     request = PartField(ComparisonRequest)
-    inherited = _object()
     rows = PartField(ShownSection, many=True, required=False)
     """What its page shows, where it is included."""
     answer = PartField(ComparisonAnswer)
     """As it was given, with the tables that are included."""
 
     class Meta(SavedComparisonSerializer.Meta):
-        exclude = SavedComparisonSerializer.Meta.exclude[:-5]
+        exclude = SavedComparisonSerializer.Meta.exclude[:-4]
 
     def to_representation(self, instance: SavedComparison) -> dict[str, Any]:
         values = super().to_representation(instance)
@@ -294,28 +275,16 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
         return values
 
 
-class Repriced(AnswerModel):
-    """A saved plan at other prices, beside the one that was saved."""
-
-    tables = ("catalog", "difference", "prices_moved", "request_changes", "changed_rows")
-    catalog: list[CatalogRevision]
-    difference: list[ScenarioChange]
-    prices_moved: list[PriceMove]
-    request_changes: list[RequestChange]
-    changed_rows: list[RowChange]
-    answer: ComparisonAnswer
+UploadSerializer = row_of(
+    "Upload",
+    ActualsUpload,
+    "team",
+    format=serializers.ChoiceField(("csv", "focus", "usage"), read_only=True),
+    uploaded_by=_name_of("uploaded_by.username"),
+)
 
 
-class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
-    format = serializers.ChoiceField(("csv", "focus", "usage"), read_only=True)
-    uploaded_by = _name_of("uploaded_by.username")
-
-    class Meta:
-        model = ActualsUpload
-        exclude = ("team",)
-
-
-class UploadedSerializer(UploadSerializer):
+class UploadedSerializer(UploadSerializer):  # type: ignore[valid-type, misc]
     warnings = _texts(
         help_text="Rows with more use than machines could give in the time, and months that an "
         "earlier upload counts too, and how to take that one out."
@@ -336,77 +305,27 @@ class Variance(AnswerModel):
     total: Row
     warnings: list[str]
     """Hours that could not be turned into accelerator-hours, and the remedy."""
+    completion: Completion | None
 
 
-class Completion(AnswerModel):
-    """Money as text; null where it cannot be known, with the reason in `why_not`."""
-
-    currency: str
-    months_done: int
-    months_left: int
-    actual: str
-    planned_total: str
-    remaining_plan: str
-    remaining_at_current_prices: str
-    prices_as_of: dt.date | None
-    offers_not_sold: int
-    estimate_at_completion: str | None
-    low: str | None
-    high: str | None
-    budget: str | None
-    budget_headroom: str | None
-    hours_ratio: float | None
-    price_ratio: float | None
-    why_not: str
-    warnings: list[str]
-
-
-class SavedPortfolioSerializer(serializers.ModelSerializer[SavedPortfolio]):
-    """A saved portfolio in a list: what anybody in the team may see of it."""
-
-    team = serializers.CharField(source="team.slug", read_only=True)
-    created_by = _name_of("created_by.username")
-
-    class Meta:
-        model = SavedPortfolio
-        exclude: tuple[str, ...] = (
-            *("request", "inherited", "revisions", "headline", "owners", "created_key"),
-            *("updated_at", "answer", "repriced"),
-        )
-
-
-class SavedPortfolioDetailSerializer(SavedPortfolioSerializer):
-    answer = PartField(PortfolioAnswer, source="visible")
-    """All of it, or the shares of one's own projects alone."""
-
-    repriced = PartField(PortfolioRepricing, source="visible_repricing", allow_null=True)
-    """By the watch or a job at later prices, of what one may see; null before that."""
-
-    class Meta(SavedPortfolioSerializer.Meta):
-        exclude = SavedPortfolioSerializer.Meta.exclude[:-2]
-
-
-class PortfolioRepriced(AnswerModel):
-    """A saved portfolio at today's prices, of what one may see."""
-
-    tables = ("changes",)
-    changes: list[PortfolioChange]
-    answer: PortfolioAnswer
+_PORTFOLIO: dict[str, Any] = {
+    "team": serializers.CharField(source="team.slug", read_only=True),
+    "created_by": _name_of("created_by.username"),
+}
+_UNLISTED = ("request", "created_key", "updated_at")
+SavedPortfolioSerializer = row_of(
+    "SavedPortfolio", SavedPortfolio, *_UNLISTED, "answer", **_PORTFOLIO
+)
+SavedPortfolioDetailSerializer = row_of(
+    "SavedPortfolioDetail",
+    SavedPortfolio,
+    *_UNLISTED,
+    answer=PartField(PortfolioAnswer),
+    **_PORTFOLIO,
+)
 
 
 # Answers at once --------------------------------------------------------------------------
-
-
-class BatchResultSerializer(serializers.Serializer[Any]):
-    """Either `answer` or `errors`."""
-
-    key = serializers.CharField()
-    answer = PartField(ComparisonAnswer, required=False)
-    errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment]
-
-
-class BatchResultsSerializer(serializers.Serializer[Any]):
-    results = BatchResultSerializer(many=True)
 
 
 class UsageFilesSerializer(serializers.Serializer[Any]):
@@ -440,5 +359,5 @@ class Usage(AnswerModel):
 
 COMPUTED: tuple[type[AnswerModel], ...] = (
     AnswerSummary,
-    *(Me, Repriced, Variance, Completion, PortfolioRepriced, Usage),
+    *(Me, Repriced, Variance, Usage),
 )

@@ -26,7 +26,6 @@ router.register(
 )
 router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
-router.register("variants", projects.VariantsView, "variant")
 router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")
 router.register("saved-portfolios", projects.SavedPortfoliosView, "saved-portfolio")
 router.register("sweeps", sweeps.SweepsView, "sweep")
@@ -36,18 +35,7 @@ router.register("alerts", teams.AlertsView, "alert")
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", documents.RootView.as_view(), name="root"),
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
-    path("comparisons/batch/", comparisons.ComparisonBatchView.as_view(), name="comparison-batch"),
-    path(
-        "comparisons/exports/<export_format:form>/",
-        comparisons.ComparisonExportView.as_view(),
-        name="comparison-export",
-    ),
     path("portfolios/", comparisons.PortfoliosView.as_view(), name="portfolios"),
-    path(
-        "portfolios/exports/<portfolio_format:form>/",
-        comparisons.PortfolioExportView.as_view(),
-        name="portfolio-export",
-    ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
     path("calibrations/", comparisons.CalibrationsView.as_view(), name="calibrations"),
     path("usage/", comparisons.UsageView.as_view(), name="usage"),

@@ -80,24 +80,23 @@ MAX_LOG_BYTES = 200_000_000
 
 def _add_calibrate_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "file", help="log of nvidia-smi, DCGM or Prometheus; - reads standard input"
+        "file", help="log of nvidia-smi, or of dmon of it or of dcgmi; - reads standard input"
     )
     _add_forms(parser)
 
 
 def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
     from planner.commands.tables import calibration_tables
-    from planner.sizing.calibration.calibration import calibrate
-    from planner.sizing.calibration.logs import decode_log
+    from planner.usage.gpu_logs import calibrate, decode_log
 
     calibration = calibrate(decode_log(read_bytes(options["file"], MAX_LOG_BYTES)))
     if options["json"]:
-        return json.dumps(calibration.as_dict(), indent=2, allow_nan=False)
+        return json.dumps(calibration.to_json(), indent=2, allow_nan=False)
     return calibration_tables(calibration)
 
 
 CALIBRATE = Command(
-    help="Read a log of nvidia-smi, DCGM or Prometheus: utilisation, memory, power.",
+    help="Read a log of nvidia-smi or dcgmi: utilisation, memory, power.",
     add_arguments=_add_calibrate_arguments,
     answer=_answer_calibrate,
 )

@@ -5,18 +5,20 @@ It prints what `answer` gives; a refusal is `field: message`, a line each, and e
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from planner.contract.request.question import read_question
+from planner.contract.typed_numbers import check_lines, check_tree
 from pricing.common import bounded
-from pricing.common.bounded import MAX_DEPTH, check_lines, check_tree
+from pricing.common.bounded import MAX_DEPTH
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -37,25 +39,11 @@ NO_PRICES = (
 def answer_at_prices(
     does_without: bool, load_catalog: LoadCatalog, answer: Callable[[Catalog], T]
 ) -> T:
-    """What `answer` gives. Of an empty catalog it is refused, after what else is wrong with the
-    request, unless the request does without."""
+    """What `answer` gives; refused at an empty catalog, unless the request does without."""
     catalog = load_catalog()
-    if len(catalog.offers) or does_without:
-        return answer(catalog)
-    lacking = InvalidInput("", NO_PRICES)
-    try:
-        answer(catalog)
-    except InvalidInput as refusal:
-        others = (*refusal.others, lacking)
-        raise InvalidInput(refusal.field, refusal.message, others) from None
-    raise lacking
-
-
-class Warned(NamedTuple):
-    """An answer, and what it warns of on the way of errors."""
-
-    text: str
-    warnings: Sequence[str]
+    if not (len(catalog.offers) or does_without):
+        raise InvalidInput("", NO_PRICES)
+    return answer(catalog)
 
 
 @dataclass(frozen=True)
@@ -64,7 +52,7 @@ class Command:
 
     help: str
     add_arguments: Callable[[ArgumentParser], None]
-    answer: Callable[[Options, LoadCatalog], str | Warned]
+    answer: Callable[[Options, LoadCatalog], str]
     """Raises `InvalidInput` for what cannot be used."""
 
     def run(
@@ -76,17 +64,11 @@ class Command:
     ) -> int:
         """Print the answer or the refusals, without line ends; gives the exit status."""
         try:
-            text = self.answer(options, load_catalog)
+            write(self.answer(options, load_catalog))
         except InvalidInput as refusal:
             for one in refusal.all():
                 write_error(str(one))
             return REFUSED
-        warnings: Sequence[str] = ()
-        if isinstance(text, Warned):
-            text, warnings = text
-        write(text)
-        for warning in warnings:
-            write_error(f"Warning: {warning}")
         return 0
 
 
@@ -150,3 +132,11 @@ def read_bytes(name: str, max_bytes: int) -> bytes:
         return raw
     except OSError as error:
         raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
+
+
+def write_request(request: dict[str, Any], name: str) -> None:
+    """Writes a request to a file; `InvalidInput` on `request`."""
+    try:
+        Path(name).write_text(json.dumps(request, indent=2), encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error

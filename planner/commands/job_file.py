@@ -5,35 +5,35 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from planner.commands.command import Command, LoadCatalog, Options, read_text
+from planner.commands.command import Command, LoadCatalog, Options, read_text, write_request
 from pricing.common.invalid_input import InvalidInput
 
+if TYPE_CHECKING:
+    from planner.usage.job_files.facts import JobFacts
+
 MAX_FILE_BYTES = 4_000_000
-MAX_RUNS = 1_000_000.0
+_NUMBERS = {
+    "runs_per_month": (1e6, "times it runs a month; once where it is not given"),
+    "accelerators": (1e7, "how many, where the file leaves it open"),
+    "at_once": (1e6, "runs that go at once, where the file leaves it open"),
+    "hours": (1e6, "hours of a run, where the file leaves them open"),
+    "tokens": (1e18, "tokens of a training"),
+}
+"""Option → the highest number that it may be, and what it says."""
+_NAMES = {
+    "accelerator": "accelerator, where the file leaves it open",
+    "model": "model of a training",
+}
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="job file; - reads standard input")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.add_argument(
-        "--runs-per-month", type=float, default=1.0, metavar="N", help="times it runs a month"
-    )
-    parser.add_argument(
-        "--accelerator", default="", help="accelerator, where the file leaves it open"
-    )
-    parser.add_argument(
-        "--accelerators", type=float, help="how many, where the file leaves it open"
-    )
-    parser.add_argument(
-        "--at-once", type=float, help="runs that go at once, where the file leaves it open"
-    )
-    parser.add_argument(
-        "--hours", type=float, help="hours of a run, where the file leaves them open"
-    )
-    parser.add_argument("--tokens", type=float, help="tokens of a training")
-    parser.add_argument("--model", default="", help="model of a training")
+    for name, (_, meaning) in _NUMBERS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=meaning)
+    for name, meaning in _NAMES.items():
+        parser.add_argument(f"--{name}", default="", help=meaning)
     parser.add_argument(
         "--request", default="", metavar="FILE", help="write the request, once nothing is open"
     )
@@ -44,7 +44,22 @@ def _answer(options: Options, _: LoadCatalog) -> str:
 
     text = read_text(options["file"], MAX_FILE_BYTES)
     facts = read_job_file(text, Path(options["file"]).name)
-    _check(options)
+    _answer_questions(facts, options)
+    request = facts.request(options["runs_per_month"] or 1.0)
+    if options["request"]:
+        if facts.questions:
+            refusals = [InvalidInput(field, why) for field, why in facts.questions.items()]
+            raise InvalidInput.together(refusals, len(refusals))
+        write_request(request, options["request"])
+    return json.dumps(facts.as_dict() | {"request": request}, indent=2, allow_nan=False)
+
+
+def _answer_questions(facts: JobFacts, options: Options) -> None:
+    """Fills in what the arguments say of what the file leaves open."""
+    for name, (most, _) in _NUMBERS.items():
+        value = options[name]
+        if value is not None and not 0 < value <= most:
+            raise InvalidInput(name, f"{value:g} is not between 0 and {most:g}")
     for name in ("accelerator", "accelerators", "hours"):
         if options[name]:
             setattr(facts, name, options[name])
@@ -57,68 +72,9 @@ def _answer(options: Options, _: LoadCatalog) -> str:
     for name in ("tokens", "model"):
         if options[name] and facts.training:
             facts.training[name] = options[name]
-    answered = {
-        "accelerator": options["accelerator"],
-        "peak_accelerators": options["accelerators"],
-        "hours": options["hours"],
-        "at_once": options["at_once"],
-        "tokens": options["tokens"],
-        "model": options["model"],
-    }
+    answered = {**options, "peak_accelerators": options["accelerators"]}
     facts.questions = {name: why for name, why in facts.questions.items() if not answered.get(name)}
     facts.settle()
-    request = facts.request(options["runs_per_month"])
-    if options["request"]:
-        _write(request, facts.questions, options["request"])
-    if options["json"]:
-        answer = facts.as_dict() | {"request": request}
-        return json.dumps(answer, indent=2, allow_nan=False)
-    return _describe(facts.as_dict(), request, options["runs_per_month"])
-
-
-def _check(options: Options) -> None:
-    limits = {"runs_per_month": MAX_RUNS, "accelerators": 1e7, "hours": 1e6, "tokens": 1e18}
-    limits["at_once"] = 1e6
-    for name, most in limits.items():
-        value = options[name]
-        if value is not None and not 0 < value <= most:
-            raise InvalidInput(name, f"{value:g} is not between 0 and {most:g}")
-
-
-def _write(request: dict[str, Any], questions: dict[str, str], name: str) -> None:
-    if questions:
-        refusals = [InvalidInput(field, why) for field, why in questions.items()]
-        raise InvalidInput.together(refusals, len(refusals))
-    try:
-        Path(name).write_text(json.dumps(request, indent=2), encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
-
-
-def _describe(facts: dict[str, Any], request: dict[str, Any], runs: float) -> str:
-    lines = [f"{facts['form']}: {facts['name'] or 'without a name'}"]
-    labels = {
-        "accelerator": "accelerator",
-        "accelerators": "accelerators",
-        "nodes": "nodes",
-        "hours": "hours of a run, at most",
-        "runs": "runs that the file starts",
-        "at_once": "runs at once",
-        "slices": "slices, not whole accelerators",
-        "machine": "machine",
-    }
-    for key, label in labels.items():
-        value = facts[key]
-        if value not in (None, ""):
-            lines.append(
-                f"  {label}: {value:g}" if isinstance(value, float) else f"  {label}: {value}"
-            )
-    lines += [f"Note: {note}" for note in facts["notes"]]
-    lines += [f"Open: {name}: {why}" for name, why in facts["questions"].items()]
-    if "hours_per_month" in request["workload"]:
-        lines.append(f"Hours count {runs:g} a month (--runs-per-month), each run to its limit.")
-    lines.append(json.dumps(request, indent=2))
-    return "\n".join(lines)
 
 
 JOB_FILE = Command(

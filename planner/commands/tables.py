@@ -11,13 +11,12 @@ from rich.table import Table
 from planner.contract.amounts import (
     NOISE,
     decimals_of,
-    format_money,
-    format_month,
     format_named_shares,
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import (
+    CalibrationAnswer,
     EstimateAnswer,
     Parallelism,
     ServingPlan,
@@ -26,8 +25,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import ScenarioAnswer, least_changes
 from planner.contract.labels import NO_RANGE_HERE
 from planner.costing.advice.verdict import describe_alternative, describe_budget
-from planner.portfolio.words import METHOD_TITLES, describe_range
-from planner.sizing.calibration.calibration import Calibration
+from planner.portfolio.words import describe_range
 from planner.sizing.estimate import Estimate
 from pricing.common.pluralize import pluralize
 
@@ -55,7 +53,7 @@ def make_table(
 
 
 def comparison_tables(answer: ComparisonAnswer) -> str:
-    """The advice, the scenarios, the break-even and the warnings."""
+    """The advice, the scenarios and the warnings."""
     out = StringIO()
     console = make_console(out)
     name = answer.name or "Comparison"
@@ -67,8 +65,6 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
     for use in answer.verdict.budget if answer.verdict else ():
         console.print(f"  {describe_budget(use, answer.currency)}")
     console.print(_scenarios(answer))
-    if answer.break_even:
-        console.print(_break_even(answer))
     for scenario in answer.scenarios:
         for reason in (*scenario.why_not, scenario.why_not_allowed):
             if reason:
@@ -89,38 +85,28 @@ def _scenarios(answer: ComparisonAnswer) -> Table:
         (
             f"{one.key.value}"
             + (" *" if one.key == best else "" if one.allowed else " (not advised)"),
-            *_figures(one, decimals),
+            *_figures(one, answer, decimals),
         )
         for one in answer.scenarios
     )
-    heads = (f"total {answer.currency}", "present value", "per accelerator-hour", "gap")
+    totals = (f"expected {answer.currency}", f"as stated {answer.currency}")
+    heads = (*totals, "present value", "per accelerator-hour", "gap")
     return make_table("Scenarios", ("scenario",), heads, rows)
 
 
-def _figures(scenario: ScenarioAnswer, decimals: int) -> tuple[str, ...]:
+def _figures(scenario: ScenarioAnswer, answer: ComparisonAnswer, decimals: int) -> tuple[str, ...]:
     if not scenario.feasible:
-        return ("not feasible", "", "", "")
+        return ("not feasible", "", "", "", "")
+    outcomes = answer.risk.range_of(scenario.key) if answer.risk else None
+    expected = outcomes.expected if outcomes else None
     hour = scenario.levelised_cost_per_accelerator_hour
     return (
+        "" if expected is None else f"{expected:,.{decimals}f}",
         f"{scenario.require_total():,.{decimals}f}",
         f"{scenario.require_present_cost():,.{decimals}f}",
         "" if hour is None else f"{hour:,.4f}",
         f"{scenario.gap or 0:.2%}",
     )
-
-
-def _break_even(answer: ComparisonAnswer) -> Table:
-    rows = (
-        (
-            *(row.server, row.against, row.use_within_plan, row.use_over_life),
-            "never" if row.hours is None else f"{row.hours:,.0f}",
-            _number(row.months_at_full_use, ",.1f"),
-        )
-        for row in answer.break_even
-    )
-    texts = ("server", "against", "owning costs less within the plan", "over its useful life")
-    heads = ("price recovered, hours", "months at full use")
-    return make_table("Break-even", texts, heads, rows)
 
 
 CANDIDATES_TITLE = "Accelerators: fewest that are in time (or 500 h) first, then the fastest"
@@ -147,6 +133,11 @@ def estimate_tables(estimate: Estimate) -> str:
             for one in [c for c in answer.candidates if c.fits][:SHOWN_CANDIDATES]
         )
         console.print(make_table(CANDIDATES_TITLE, ("accelerator",), heads, rows))
+    for near in answer.neighbours:
+        console.print(
+            f"Published: {near.run}, {hours_words(near.accelerator_hours)} accelerator-hours; this "
+            f"work done so: {hours_words(near.scaled_hours)} ({near.differs})"
+        )
     console.print(f"Method: {answer.method}")
     for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
         console.print(f"Note: {note}")
@@ -155,7 +146,7 @@ def estimate_tables(estimate: Estimate) -> str:
     return out.getvalue().rstrip()
 
 
-def calibration_tables(calibration: Calibration) -> str:
+def calibration_tables(calibration: CalibrationAnswer) -> str:
     """Use of each GPU, and what it changes."""
     out = StringIO()
     console = make_console(out)
@@ -221,10 +212,12 @@ def _estimate(answer: EstimateAnswer) -> Table:
 def _serving(plan: ServingPlan | None) -> str:
     if plan is None:
         return ""
-    low, high = plan.accelerator_hours_per_month_p10, plan.accelerator_hours_per_month_p90
+    cost = plan.usd_per_million_tokens
+    price = "" if cost is None else f", {cost:,.2f} USD a million tokens"
     return (
-        f"{plan.accelerators:,} at {plan.precision}, "
-        f"{plan.accelerator_hours_per_month:,.0f} h a month ({low:,.0f} to {high:,.0f})"
+        f"{plan.accelerators:,} at {plan.precision} in {pluralize(plan.replicas, 'replica')}, "
+        f"first token after {plan.first_token_seconds:.2g} s, "
+        f"{plan.seconds_between_tokens * 1e3:.0f} ms a token{price}"
     )
 
 
@@ -265,61 +258,27 @@ LEAST_SHOWN = 0.0001
 
 
 def portfolio_tables(answer: PortfolioAnswer) -> str:
-    """What to do, what each project pays and why, what is bought when."""
+    """What to do, and what each project pays and why."""
     out = StringIO()
     console = make_console(out)
     months = pluralize(answer.horizon_months, "month")
     console.print(f"{answer.name or 'Portfolio'}: {months} from {answer.start}")
     console.print(f"  {answer.headline}")
-    for sentence in _facts(answer):
-        console.print(f"  {sentence}")
+    if answer.gap is not None:
+        by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
+        of = " for the months in which it does the work" if answer.is_laid_anew else ""
+        console.print(f"  Proven: no plan is {by}cheaper{of}.")
+    if answer.range is not None:
+        ends = describe_range(answer.range, answer.currency)
+        console.print(f"  All payments, not discounted, come to {ends}.")
+    if answer.why_no_range:
+        console.print(f"  The total has no range. {answer.why_no_range}")
     console.print(_projects(answer))
-    if answer.purchases:
-        rows = (
-            (
-                format_month(answer.month(row.month)),
-                " to ".join(format_month(answer.month(at)) for at in (row.first, row.last)),
-                row.label,
-                f"{row.units:g}",
-                _money(row.due_at_start, answer.currency),
-            )
-            for row in answer.purchases
-        )
-        texts = ("ordered", "in service", "what")
-        heads = ("units", f"due at start, {answer.currency}")
-        console.print(make_table("Bought and committed to", texts, heads, rows))
     for one in answer.projects:
         console.print(f"{one.name}: {one.explanation}")
     for text in (*answer.why_not, *answer.warnings):
         console.print(f"Note: {text}")
     return out.getvalue().rstrip()
-
-
-def _facts(answer: PortfolioAnswer) -> list[str]:
-    facts = []
-    if answer.gap is not None:
-        by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
-        of = " for the months in which it does the work" if answer.is_laid_anew else ""
-        facts.append(f"Proven: no plan is {by}cheaper{of}.")
-    if answer.range is not None:
-        ends = describe_range(answer.range, answer.currency)
-        facts.append(f"All payments, not discounted, come to {ends}.")
-    if answer.why_no_range:
-        facts.append(f"The total has no range. {answer.why_no_range}")
-    if answer.utilisation is not None:
-        facts.append(f"Machines held are in use for {answer.utilisation:.0%} of their hours.")
-    if answer.shares_method is not None:
-        facts.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
-    if answer.next_order is not None:
-        month = format_month(answer.month(answer.next_order.month))
-        facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")
-    if answer.capital_to_approve is not None:
-        capital = format_money(answer.capital_to_approve, answer.currency)
-        facts.append(f"Capital to approve now, with network, spares and installation: {capital}.")
-    if answer.resale:
-        resale = format_money(answer.resale, answer.currency)
-        facts.append(f"Its cost is net of {resale} of resale at the end, which nobody guarantees.")
-    return facts
 
 
 def _projects(answer: PortfolioAnswer) -> Table:

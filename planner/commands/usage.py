@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from rich.console import Console
 from rich.table import Table
 
-from planner.commands.command import Command, LoadCatalog, Options, Warned
-from planner.commands.tables import make_console
+from planner.commands.command import Command, LoadCatalog, Options, write_request
+from planner.commands.tables import make_console, make_table
 from planner.contract.amounts import shift_month
+from planner.usage.demand import Demand
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.summary import DIMENSIONS, Usage, UseLine
@@ -129,23 +130,19 @@ class _Files:
                 raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
-def _answer(options: Options, _: LoadCatalog) -> str | Warned:
+def _answer(options: Options, _: LoadCatalog) -> str:
     answer = answer_paths(options["files"], options)
     if options["request"]:
-        name = options["request"]
         demand = answer.demand
         if demand is None:
             because = answer.no_demand_because or "no forecast was asked for"
             raise InvalidInput("request", f"cannot be written: {because}")
         if not demand.is_known_accelerator:
             raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
-        try:
-            Path(name).write_text(json.dumps(answer.request(), indent=2), encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
-    as_json = options["json"]
-    whole = json.dumps(answer.as_dict(), indent=2, allow_nan=False) if as_json else ""
-    return Warned(whole or usage_tables(answer), answer.usage.warnings())
+        write_request(answer.request(), options["request"])
+    if options["json"]:
+        return json.dumps(answer.as_dict(), indent=2, allow_nan=False)
+    return usage_tables(answer)
 
 
 USAGE = Command(
@@ -162,37 +159,23 @@ UNKNOWN = "not stated"
 
 
 def usage_tables(answer: UsageAnswer) -> str:
-    """Files, what became of their rows, use, commitments, and the demand that follows."""
-    usage, by, demand = answer.usage, answer.by, answer.demand
+    """Files, what became of their rows, use, and the demand that follows."""
+    usage, demand = answer.usage, answer.demand
     out = StringIO()
     console = make_console(out)
     for file in usage.files:
         console.print(f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}")
     _print_rows(console, usage)
     if usage.ledger.uses:
-        console.print(_use(usage.lines(*by), by))
-    console.print("\n".join(_totals(usage)), end="\n" if usage.ledger.charges else "")
-    if usage.ledger.commitments:
-        console.print(_commitments(usage))
-    if answer.idle:
-        console.print(_idle(answer.idle))
+        console.print(_use(usage.lines(*answer.by), answer.by))
+    for row in usage.totals():  # all rows of the bills, in each view
+        views = ", ".join(f"{view} {_figure(row[view])}" for view in ("billed", "amortised"))
+        console.print(f"All rows, in {row['currency'] or 'no stated currency'}: {views}")
     if demand is not None:
         name = demand.history.accelerator or "accelerators"
         length = pluralize(len(demand.history.hours), "month")
         console.print(f"Demand of {name} by {demand.method}, from {length}")
-        table = Table()
-        table.add_column("month")
-        for head in ("accelerator hours", "p10", "p90", "peak"):
-            table.add_column(head, justify="right")
-        for step, hours in enumerate(demand.hours_per_month):
-            table.add_row(
-                shift_month(demand.start, step),
-                f"{hours:,.0f}",
-                UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
-                UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
-                f"{demand.peak_accelerators[step]:,}",
-            )
-        console.print(table)
+        console.print(_demand(demand))
     notes = [*usage.notes(), *(demand.notes if demand else ())]
     if answer.no_demand_because:
         notes.append(f"No forecast: {answer.no_demand_because}")
@@ -201,104 +184,61 @@ def usage_tables(answer: UsageAnswer) -> str:
     return out.getvalue().rstrip()
 
 
+def _figure(value: Decimal | float | str | None, unit: str = "") -> str:
+    return UNKNOWN if value is None else f"{Decimal(value):,.2f} {unit}".rstrip()
+
+
 def _print_rows(console: Console, usage: Usage) -> None:
-    table = Table(title="Rows", title_justify="left")
-    table.add_column("rows", justify="right")
-    table.add_column("what became of them")
-    for reason, count in usage.ledger.reasons.most_common():
-        table.add_row(f"{count:,}", reason.meaning)
-    table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
-    console.print(table)
+    ledger = usage.ledger
+    reasons = [(reason.meaning, f"{count:,}") for reason, count in ledger.reasons.most_common()]
+    rows = [*reasons, ("all rows", f"{ledger.rows:,}")]
+    console.print(make_table("Rows", ("what became of them",), ("rows",), rows))
     for warning in usage.warnings():
         console.print(f"Warning: {warning}")
-    for problem, count in usage.ledger.problems.most_common(SHOWN_PROBLEMS):
+    for problem, count in ledger.problems.most_common(SHOWN_PROBLEMS):
         console.print(f"{count:,} × {problem}")
-    for named in usage.ledger.not_understood:
+    for named in ledger.not_understood:
         console.print(f"Not understood: {named}")
 
 
-def _totals(usage: Usage) -> list[str]:
-    """A sentence for each currency: all rows of the bills, in each view."""
-    lines = []
-    for row in usage.totals():
-        amounts = ((view, row[view]) for view in ("billed", "amortised"))
-        views = (
-            f"{view} {UNKNOWN if amount is None else f'{Decimal(amount):,.2f}'}"
-            for view, amount in amounts
-        )
-        lines.append(f"All rows, in {row['currency'] or 'no stated currency'}: {', '.join(views)}")
-    return lines
-
-
 def _use(lines: Sequence[UseLine], by: Sequence[str]) -> Table:
-    table = Table(title="Use", title_justify="left")
-    for name in by:
-        table.add_column(name, overflow="fold")
-    has_slices = any(line.slice_hours for line in lines)
-    slices = ("slice hours",) if has_slices else ()
-    for head in ("accelerator hours", *slices, "machine hours", "billed", "amortised"):
-        table.add_column(head, justify="right")
-    for line in lines[:SHOWN_LINES]:
-        table.add_row(
+    slices = ("slice hours",) if any(line.slice_hours for line in lines) else ()
+    heads = ("accelerator hours", *slices, "machine hours", "billed", "amortised")
+    rows = (
+        (
             *(line.group[name] for name in by),
-            f"{line.accelerator_hours:,.2f}",
-            *((f"{line.slice_hours:,.2f}",) if has_slices else ()),
-            UNKNOWN if line.instance_hours is None else f"{line.instance_hours:,.2f}",
+            _figure(line.accelerator_hours),
+            *(_figure(line.slice_hours) for _ in slices),
+            _figure(line.instance_hours),
             _money(line.billed),
             _money(line.amortised),
         )
+        for line in lines[:SHOWN_LINES]
+    )
+    table = make_table("Use", by, heads, rows)
     if len(lines) > SHOWN_LINES:
         table.caption = f"{len(lines) - SHOWN_LINES:,} more lines: --json has them"
     return table
 
 
 def _money(amounts: Mapping[str, Decimal | None]) -> str:
-    if not amounts:
+    if not amounts or [*amounts.values()] == [None]:
         return UNKNOWN
-    parts = (
-        f"{UNKNOWN} in {currency}"
-        if amount is None and len(amounts) > 1
-        else UNKNOWN
-        if amount is None
-        else f"{amount:,.2f} {currency}"
+    return "\n".join(
+        f"{UNKNOWN} in {currency}" if amount is None else _figure(amount, currency)
         for currency, amount in sorted(amounts.items())
     )
-    return "\n".join(parts)
 
 
-def _commitments(usage: Usage) -> Table:
-    table = Table(title="Commitments", title_justify="left")
-    table.add_column("commitment", overflow="fold")
-    table.add_column("kind")
-    for head in ("billed", "used", "not used"):
-        table.add_column(head, justify="right")
-    for identifier, sums in sorted(usage.ledger.commitments.items()):
-        table.add_row(
-            identifier,
-            sums.kind,
-            *(
-                UNKNOWN if money.known is None else f"{money.known:,.2f} {sums.currency}"
-                for money in (sums.billed, sums.amortised_used, sums.amortised_unused)
-            ),
+def _demand(demand: Demand) -> Table:
+    rows = (
+        (
+            shift_month(demand.start, step),
+            f"{hours:,.0f}",
+            UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
+            UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
+            f"{demand.peak_accelerators[step]:,}",
         )
-    return table
-
-
-def _idle(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table(title="Paid for and not used", title_justify="left")
-    for head in ("month", "machine", "why"):
-        table.add_column(head, overflow="fold")
-    for head in ("accelerator hours", "cost"):
-        table.add_column(head, justify="right")
-    for row in rows[:SHOWN_LINES]:
-        hours, cost = row["accelerator_hours"], row["cost"]
-        table.add_row(
-            row["month"],
-            row["machine"],
-            row["meaning"],
-            UNKNOWN if hours is None else f"{hours:,.2f}",
-            UNKNOWN if cost is None else f"{Decimal(cost):,.2f} {row['currency']}",
-        )
-    if any(row["cost"] is None for row in rows):
-        table.caption = "--idle-price says what an accelerator-hour costs where no bill does"
-    return table
+        for step, hours in enumerate(demand.hours_per_month)
+    )
+    return make_table("", ("month",), ("accelerator hours", "p10", "p90", "peak"), rows)

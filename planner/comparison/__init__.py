@@ -28,6 +28,7 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.costing.analysis.simulation import Report, nobody_waits
+from planner.costing.inputs.checks import check_start
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -51,17 +52,28 @@ def compare(
     today: dt.date | None = None,
     work: WorkMeter | None = None,
     report: Report = nobody_waits,
+    runs_already: bool = False,
 ) -> ComparisonAnswer:
     """What renting, owning and mixing cost for `request` at the prices of `catalog`.
 
-    Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
+    Raises `InvalidInput` with every field refused. `today` dates ages and the default start, and
+    is what the plan may not begin before, unless it `runs_already`.
     `report` is told how far the simulation is, and may end it by raising.
     `work` bounds what the answer may take: searches and analyses that would take more end early
     and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
     """
+    today = today or read_clock()
+    request = read_request(request)
+    if not runs_already:
+        check_start(request, today)
     results = solve(request, catalog, today, work, report)
     with _refuse_large(results.request):
         return build_answer(finish_early(results))
+
+
+def read_clock() -> dt.date:
+    """Today in UTC."""
+    return dt.datetime.now(dt.UTC).date()
 
 
 def solve(
@@ -72,8 +84,7 @@ def solve(
     report: Report = nobody_waits,
 ) -> ComparisonResults:
     """The results behind the answer, plans and analyses in the core's own types."""
-    today = today or dt.datetime.now(dt.UTC).date()
-    preparation = Preparation(read_request(request), catalog, today)
+    preparation = Preparation(read_request(request), catalog, today or read_clock())
     preparation.check()
     return ComparisonResults(preparation, work or WorkMeter(DEFAULT_WORK_UNITS), report=report)
 

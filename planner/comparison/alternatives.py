@@ -21,9 +21,11 @@ from planner.comparison.results import (
     SCENARIO_SHARE,
     ComparisonResults,
 )
+from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative
+from planner.contract.copies import replace
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import (
     ANY,
@@ -33,12 +35,12 @@ from planner.contract.request.rules import (
     read_place_limits,
 )
 from planner.contract.validation import with_value
-from planner.costing.advice.decision import describe_parts, left_to_others, list_parts
+from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.choice import FEW_SOLVES, clears_hurdle, judge
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario, cents
-from planner.costing.scenarios import is_allowed, solve_scenario
+from planner.costing.scenarios import solve_scenario
 from planner.costing.sensible_plans import (
     MOST_KINDS,
     count_kinds,
@@ -47,22 +49,27 @@ from planner.costing.sensible_plans import (
     next_larger_node,
 )
 from planner.sizing.candidates.other_chips import porting_usd
-from pricing.common.copies import replace
+from planner.sizing.footprint.memory import fast_domain
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import find, find_software, other_meanings
-from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
+from pricing.market.accelerators import get
+from pricing.market.clouds import OTHER_CLOUDS
+from pricing.market.places import CLOUD_PARTITIONS, find_partition
 
 MOST_ALTERNATIVES = 5
 JOB_FIELD = "workload.accelerators_per_job"
 WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
+OTHER_CARD_WORTH_NAMING = Decimal("0.1")
+"""The same from which it is worth another accelerator than the one that is named; 2026."""
+SAME_MEMORY, HALF_MEMORY = 0.95, 0.5
+"""Share of an accelerator's memory from which another holds as much, and half as much; 2026."""
 ROUNDED = 1.0
 """How far a plan's cost may be from the sum of its lines, which are rounded to the cent."""
 NOTHING_TO_COMPARE = (
     "No plan keeps to the limits as they stand, so there is nothing to save against."
 )
 PARTITIONS = "constraints.partitions"
+OTHER_CARDS = ("constraints.accelerators", "workload.accelerator")
 TERM_END = "term_end"
 NODE = "constraints.min_accelerators_per_node"
 SOFTWARE = "workload.software"
@@ -121,16 +128,15 @@ _CONSTRAINTS: Mapping[str, str] = {
     "min_providers": "a single provider",
     "power_kw": "any amount of power for own servers",
     "rack_units": "any number of rack units for own servers",
-    "sites": "enough room at every site",
     "capex_budget": "any amount of capital",
     "capex_by_fiscal_year": "any amount of capital in each year",
     "monthly_budget": "any monthly budget",
     "total_budget": "any total budget",
 }
 """Limit of `constraints` → the same lifted, in words."""
-_LISTS = frozenset({"quotas", "sites", "capex_by_fiscal_year"})
+_LISTS = frozenset({"quotas", "capex_by_fiscal_year"})
 """Those that are lifted by an empty list."""
-_ROOM = ("power_kw", "rack_units", "sites")
+_ROOM = ("power_kw", "rack_units")
 _ROOM_STATED = (
     "The request sets this limit: weigh the saving against what more power or space would cost, "
     "which is not counted beyond the rate for colocation."
@@ -219,16 +225,6 @@ _LIFTED_IN_FORCE: Sequence[
     ),
     (
         RelaxableLimit(
-            TERM_END,
-            "prorate",
-            "only the part of a commitment within the plan counts",
-            "A commitment is owed to its end: it holds only if other work of yours takes over "
-            "what is left of the term.",
-        ),
-        lambda request, rules: request.term_end is None and rules.term_end != "prorate",
-    ),
-    (
-        RelaxableLimit(
             "workload.accelerators_per_job",
             1,
             "each accelerator is a job of its own",
@@ -246,7 +242,7 @@ def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     """Rules in force that the request leaves to their default and that may cost something."""
     request, rules = results.request, results.preparation.rules
     yield from (limit for limit, applies in _LIFTED_IN_FORCE if applies(request, rules))
-    yield from _other_cards_of_a_name(results)
+    yield from _other_cards(results)
     if request.constraints.partitions is None:
         yield from _partitions_left_out(results)
     job = request.workload.accelerators_per_job or 1
@@ -273,23 +269,46 @@ def filling_size(job: int) -> int:
     return next(size for size in range(job, LARGEST_NODE + 1) if LARGEST_NODE % size == 0)
 
 
-def _other_cards_of_a_name(results: ComparisonResults) -> Iterator[RelaxableLimit]:
-    request, name = results.request, results.request.workload.accelerator or ""
-    offers = results.preparation.catalog.offers
-    sold = offers.accelerator.names if request.use_catalog else ()
-    is_open = not results.demand.is_sized and request.constraints.accelerators is None
-    usual = find(name)
-    others = [card for card in other_meanings(name) if card.slug in sold]
-    if is_open and usual is not None and others:
-        called = ", ".join(card.name for card in others)
+def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
+    """Accelerators that do the work of the one that is named and hold as much."""
+    request, rules = results.request, results.preparation.rules
+    name = request.workload.accelerator
+    if name is None or request.constraints.accelerators is not None or not request.use_catalog:
+        return
+    if results.demand.is_sized:
         yield RelaxableLimit(
-            "constraints.accelerators",
-            (usual.slug, *(card.slug for card in others)),
-            f"{name.strip()} may be {called} as well",
-            f"{name.strip()} is read as {usual.name}; {called} is sold under that name too. Its "
-            "hours for the same work are converted by measured training rates: check that its "
-            "memory and its links suit your work.",
+            "workload.accelerator",
+            None,
+            "any accelerator that can do the work",
+            f"The request names {name}: the hours of the others are estimated in the same way.",
             is_stated=True,
+        )
+        return
+    offers, named = results.preparation.catalog.offers, get(results.demand.accelerator)
+    cards = [get(slug) for slug in offers.accelerator.names if slug != named.slug]
+    links = min(fast_domain(named), rules.accelerators_per_job)
+    cards = [
+        c for c in cards if find_software(c.slug) == rules.software and fast_domain(c) >= links
+    ]
+    why = (
+        f"Hours of {named.name} are converted by measured training rates, which work of another "
+        "kind may not reach: run a job on it first."
+    )
+    for share, shown in ((SAME_MEMORY, "as much"), (HALF_MEMORY, "half as much")):
+        alike = sorted(c.slug for c in cards if c.memory_gib >= share * named.memory_gib)
+        if alike:
+            shown = f"any accelerator with {shown} memory"
+            value = (named.slug, *alike)
+            yield RelaxableLimit("constraints.accelerators", value, shown, why, is_stated=True)
+        sizes = offers.accelerator_count[
+            offers.accelerator.match_names({named.slug})[offers.accelerator.codes]
+        ]
+        smallest = sizes.min(initial=inf)
+        if smallest <= results.demand.peak_accelerators.max():
+            return
+        why = (
+            f"{named.name} is rented only in machines of {smallest:g} or more. {why} See that the "
+            f"work fits in half of its {named.memory_gib:g} GiB."
         )
 
 
@@ -375,7 +394,9 @@ def _try(
     most_machines: float,
     work: WorkMeter,
 ) -> Iterator[Alternative]:
-    least_saving = abs(plan.net_present_cost) * WORTH_NAMING if plan else Decimal(0)
+    is_other_card = limit.field in OTHER_CARDS
+    worth = OTHER_CARD_WORTH_NAMING if is_other_card else WORTH_NAMING
+    least_saving = abs(plan.net_present_cost) * worth if plan else Decimal(0)
     ceiling = float(plan.net_present_cost - least_saving) if plan else inf
     best = _solve_lifted(limit, results, ceiling, work)
     if best is None:
@@ -424,8 +445,7 @@ def _why_off(
     saving: Decimal | None,
 ) -> str:
     """Why a rule is off unless asked for, with what its saving leaves out; "" where nobody would
-    choose the plan: it saves no more than porting to it costs, or leaves more of its contracts to
-    somebody else than it costs itself."""
+    choose the plan: it saves no more than porting to it costs."""
     currency = results.request.currency
     if limit.field == SOFTWARE:
         sources = (lifted.inputs.by_key[key] for key in (*other.used_hours, *other.units_started))
@@ -437,12 +457,6 @@ def _why_off(
         left_out = "" if saving is None else ", which the saving does not count"
         cost = f"Porting costs some {format_money(porting, currency)}{left_out} (planning value)."
         return f"{limit.why} {cost}" if porting else limit.why
-    if limit.field == TERM_END:
-        owed, months = left_to_others(other, lifted.inputs)
-        if owed > other.total_cost:
-            return ""
-        left = f"{format_money(owed, currency)} for {pluralize(months, 'month')}"
-        return f"{limit.why} {left} after the plan is not counted here." if owed else limit.why
     return limit.why
 
 
@@ -518,7 +532,7 @@ def find_best_allowed(
     `ceiling`."""
     lifted.charge_preparation()
     work = lifted.work.share(SCENARIO_SHARE, stops=False)
-    is_same, consent = lifted.inputs is results.inputs, lifted.inputs.interruptible
+    is_same = lifted.inputs is results.inputs
 
     def solve(key: ScenarioKey, ceiling: float = inf) -> Scenario:
         if is_same:
@@ -527,11 +541,11 @@ def find_best_allowed(
 
     ways = [ScenarioKey.HYBRID]  # which takes in all others, unless some costs are those of a few
     if any(cost.scenarios for cost in lifted.request.other_costs):
-        ways = [key for key in ScenarioKey if is_allowed(key, consent)]
+        ways = list(ScenarioKey)
     plans = [solve(key, ceiling + ROUNDED) for key in ways]
     best = min(plans, key=lambda plan: (not plan.feasible, plan.net_present_cost))
     if best.feasible and best.buys:
-        renting = solve(ScenarioKey.CLOUD_MIX)
+        renting = solve(ScenarioKey.CLOUD)
         best = best if clears_hurdle(best, renting, lifted.terms) else renting
     return best if best.feasible else None
 

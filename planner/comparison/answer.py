@@ -15,6 +15,7 @@ import numpy as np
 
 from planner.comparison.alternatives import find_alternatives
 from planner.comparison.budgets import find_budget_gains
+from planner.comparison.drivers import build_drivers, list_turns
 from planner.comparison.results import ComparisonResults
 from planner.comparison.unknown_prices import find_unknown_prices
 from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
@@ -29,7 +30,6 @@ from planner.contract.answer.comparison import (
     DemandCandidate,
     DemandRange,
     ExchangeRateUsed,
-    MultiplierChange,
     OfferUsed,
     PriceAge,
     PriceCoverage,
@@ -37,13 +37,9 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.risk import (
     BreakEvenRow,
-    CostCurve,
-    CostCurveSeries,
     CostRange,
-    Crossing,
-    MarginalValue,
+    Driver,
     RiskAnswer,
-    SensitivityRow,
 )
 from planner.contract.answer.scenario import (
     FiscalYearFinance,
@@ -55,13 +51,11 @@ from planner.contract.answer.scenario import (
     SourceEnergy,
     sum_by_source,
 )
-from planner.contract.answer.verdict import Recommendation
-from planner.contract.labels import OWNED, traits
-from planner.costing.advice.verdict import best_without_buying, describe_value
-from planner.costing.analysis.break_even import NOT_KNOWN, find_crossings, uses_that_pay
-from planner.costing.analysis.break_even import CostLine as CostOfUse
+from planner.contract.answer.verdict import Recommendation, Verdict
+from planner.contract.labels import traits
+from planner.contract.request.workload import Serving
+from planner.costing.advice.verdict import best_without_buying
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
-from planner.costing.analysis.sensitivity import TornadoBar
 from planner.costing.analysis.simulation import RiskResult
 from planner.costing.assumptions.assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -69,7 +63,6 @@ from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.marginal_values import UnitStart, list_unit_starts
 from planner.costing.results.entries import Group
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.statements.returns import (
@@ -79,13 +72,14 @@ from planner.costing.statements.returns import (
     summarize_fiscal_years,
     why_no_internal_rate,
 )
-from pricing.market.offers import HOURS_PER_MONTH
 
 M = TypeVar("M", bound=AnswerModel)
-CURVE_POINTS = 11
-"""Points of each line of the cost curve, from no use to 730 h a month."""
 _PERCENTILES = ("p10", "p50", "p90", "total_p10", "total_p50", "total_p90")
 NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
+
+LIKELY = 0.5
+"""Chance of turning the advice from which a price that is not known leaves nothing proven; 2026."""
+NOT_PROVEN = "Not proven: a price that is not known is likely to turn the advice."
 
 
 def build_answer(results: ComparisonResults) -> ComparisonAnswer:
@@ -94,8 +88,11 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     sources, scenarios = _list_used_sources(results), build_scenarios(results)
     gains, caveats = find_budget_gains(results), find_range_doubts(results)
     verdict = build_verdict(results, gains, caveats)
-    verdict = verdict.model_copy(update={"ask_first": find_unknown_prices(results)})
+    unknown = find_unknown_prices(results)
     alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
+    drivers = build_drivers(results)
+    asking = tuple(row.sentence for row in unknown)
+    verdict = verdict.model_copy(update={"ask_first": asking, "turns": list_turns(drivers)})
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -116,14 +113,12 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
                 label=inputs.by_key[row.against].label,
                 rent_per_hour=_digits(row.rent_per_hour, 6),
                 running_cost_per_hour=_digits(row.running_cost_per_hour, 6),
-                utilisation_within_plan=row.within_plan.share,
-                within_plan=row.within_plan.when,
             )
             for row in results.break_even
         ),
-        cost_curve=build_cost_curve(results.curve_lines, inputs),
         verdict=verdict,
-        recommendation=_copy(Recommendation, results.recommendation),
+        cost_per_million_tokens=_cost_of_tokens(results, verdict),
+        recommendation=_recommendation(results, unknown),
         cheaper_if=alternatives,
         offers={s.offer_id: build_offer(s) for s in sources if s.offer_id},
         region_names=_name_regions(results, sources),
@@ -132,18 +127,8 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             for source in sources
             if source.is_owned
         ),
-        marginal_values=tuple(
-            _copy(
-                MarginalValue,
-                value,
-                given=value.current_value,
-                saving=cents(value.saving),
-                sentence=describe_value(value, inputs, request),
-            )
-            for value in results.marginal_values
-        ),
         risk=_risk(results.risk, holds=caveats.holds),
-        sensitivity=_sensitivity(results),
+        drivers=(*drivers, *unknown),
         warnings=list_warnings(results, verdict, caveats),
     )
 
@@ -228,6 +213,26 @@ def _demand(results: ComparisonResults, *, holds: bool) -> DemandAnswer:
     )
 
 
+def _recommendation(results: ComparisonResults, unknown: Sequence[Driver]) -> Recommendation:
+    recommendation = _copy(Recommendation, results.recommendation)
+    if not any((row.chance or 0.0) >= LIKELY for row in unknown):
+        return recommendation
+    because = (*recommendation.because[:-1], NOT_PROVEN)
+    return recommendation.model_copy(update={"because": because})
+
+
+def _cost_of_tokens(results: ComparisonResults, verdict: Verdict) -> dict[str, Decimal]:
+    """Cost over the tokens of all answers, 1e6; empty for other work and without a plan."""
+    work, cost = results.request.workload, verdict.expected or verdict.total
+    if not isinstance(work, Serving) or cost is None:
+        return {}
+    tokens = work.tokens_per_month * results.request.horizon_months
+    amounts = {"expected": cost}
+    if verdict.range:
+        amounts |= {"p10": verdict.range.p10, "p90": verdict.range.p90}
+    return {name: _digits(float(amount) / tokens * 1e6, 4) for name, amount in amounts.items()}
+
+
 def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
     used = {row.against for row in results.break_even}
     used |= {s.key for s in results.inputs.sources if s.fixed_streams and s.offer_id}
@@ -238,9 +243,7 @@ def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]
 
 
 def _name_regions(results: ComparisonResults, sources: Iterable[CapacitySource]) -> dict[str, str]:
-    by_key = results.inputs.by_key
-    drawn = (by_key[line.key] for line in results.curve_lines if line.key in by_key)
-    places = sorted({(s.provider, s.region) for s in (*sources, *drawn) if s.provider})
+    places = sorted({(s.provider, s.region) for s in sources if s.provider})
     name_region = results.preparation.name_region
     return {f"{provider}:{region}": name_region(provider, region) for provider, region in places}
 
@@ -264,10 +267,6 @@ def build_offer(source: CapacitySource) -> OfferUsed:
             "units_per_usd": native.units_per_usd,
             "rate_date": native.rate_date,
             "multiplier": _round_factor(native.multiplier),
-            "multiplier_changes": tuple(
-                MultiplierChange(first=format_month(first), multiplier=_round_factor(factor))
-                for first, factor in native.changes
-            ),
             "as_of": native.as_of,
             "source": native.source,
             "sku": native.sku,
@@ -302,7 +301,7 @@ def build_server(source: CapacitySource, unsure: ServerToBuy | None = None) -> S
 
 
 def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
-    """The six scenarios; a plan that two of them share is written out once."""
+    """The scenarios; a plan that two of them share is written out once."""
     built: dict[int, ScenarioAnswer] = {}
     return tuple(_scenario(scenario, results, built) for scenario in results.scenarios.values())
 
@@ -396,40 +395,43 @@ def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, 
             rows.append(reserved)
     at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
     started = [
-        _unit_purchase(start, inputs, due, at_work)
-        for start in list_unit_starts(inputs.problem, scenario.units_started)
+        _unit_purchase(inputs.by_key[key], int(month), int(units[month]), inputs, due, at_work)
+        for key, units in scenario.units_started.items()
+        for month in np.flatnonzero(units)
     ]
     return tuple(sorted((*started, *rows), key=lambda row: (row.month, row.source)))
 
 
 def _unit_purchase(
-    start: UnitStart,
+    source: CapacitySource,
+    month: int,
+    units: int,
     inputs: ModelInputs,
     due: Mapping[tuple[str, int], Decimal],
     at_work: Container[tuple[str, int]],
 ) -> Purchase:
-    source = inputs.by_key[start.key]
     assert source.term is not None
+    months, first = inputs.calendar.months, month + source.term.lead_months
+    last = min(first + source.term.duration_months, months) - 1
     per_month = sum(
-        float(charge.amounts(source.term)[start.month, start.month])
+        float(charge.amounts(source.term)[month, month])
         for charge in source.unit_charges
         if isinstance(charge, UnitCharge)
         and charge.timing is ChargeTiming.MONTHLY
         and charge.category is Category.COMMITMENT
     )
-    within = range(start.first, min(start.last + 1, inputs.calendar.months))
     return Purchase(
-        month=start.month,
+        month=month,
         source=source.key,
         label=source.label,
         kind="server" if source.is_owned else "commitment",
-        units=start.units,
+        units=units,
         unit="servers" if source.is_owned else "commitments",
-        first=start.first,
-        last=start.last,
-        idle_months=tuple(month for month in within if (source.key, month) not in at_work),
-        due_at_start=due.get((source.key, start.month)),
-        due_per_month=cents(start.units * per_month) if per_month else None,
+        first=first,
+        last=last,
+        idle_months=tuple(t for t in range(first, last + 1) if (source.key, t) not in at_work),
+        due_at_start=due.get((source.key, month)),
+        due_per_month=cents(units * per_month) if per_month else None,
     )
 
 
@@ -502,35 +504,6 @@ def _money(amount: int) -> Decimal:
 # Analyses -------------------------------------------------------------------------------------
 
 
-def build_cost_curve(lines: Sequence[CostOfUse], inputs: ModelInputs) -> CostCurve:
-    """Net present cost of a node against its hours of use a month, over the months in which a
-    server bought at the start serves, else over the horizon."""
-    keys = (line.key for line in lines if line.purchase_option == OWNED)
-    owned = next((inputs.by_key[key] for key in keys), None)
-    most = HOURS_PER_MONTH if owned is None else owned.hours_per_month
-    uses = uses_that_pay(lines, most / HOURS_PER_MONTH)
-    step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
-    hours = [i * step for i in range(CURVE_POINTS)]
-    return CostCurve(
-        hours_per_month=tuple(hours),
-        series=tuple(
-            CostCurveSeries(
-                key=line.key,
-                label=line.label,
-                purchase_option=line.purchase_option,
-                cost=tuple(_digits(line.cost(h), 2) for h in hours),
-                owning_pays=uses.get(line.key, NOT_KNOWN).when,
-                owning_pays_at=uses.get(line.key, NOT_KNOWN).share,
-            )
-            for line in lines
-        ),
-        crossings=tuple(
-            _copy(Crossing, crossing, cost=_digits(crossing.cost, 2))
-            for crossing in find_crossings(lines)
-        ),
-    )
-
-
 def _digits(amount: float, digits: int) -> Decimal:
     return Decimal(str(round(amount, digits)))
 
@@ -554,25 +527,4 @@ def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
         probability_cheapest=dict(risk.probability_cheapest),
         regret={key: cents(amount) for key, amount in risk.regret.items()},
         holds=holds,
-    )
-
-
-def _sensitivity(results: ComparisonResults) -> tuple[SensitivityRow, ...]:
-    """What moves the advised total, the strongest first.
-
-    At the value of the plan stands the plan's own cost, whose lines are rounded to the cent one by
-    one; the analysis rounds once.
-    """
-    advised = results.recommendation.scenario
-    plan = results.consented_scenarios[advised] if advised else None
-
-    def costs(row: TornadoBar, end: str) -> dict[str, Decimal]:
-        total, present = f"total_at_{end}", f"net_present_cost_at_{end}"
-        if plan and row.is_as_planned(getattr(row, end)):
-            return {total: plan.total_cost, present: plan.net_present_cost}
-        return {name: cents(getattr(row, name)) for name in (total, present)}
-
-    return tuple(
-        _copy(SensitivityRow, row, **costs(row, "low"), **costs(row, "high"))
-        for row in results.tornado
     )

@@ -26,6 +26,7 @@ from planner.contract.answer.verdict import (
     BudgetUse,
     Verdict,
 )
+from planner.contract.copies import replace
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.advice.verdict import (
     NamedLimit,
@@ -44,7 +45,6 @@ from planner.costing.results.scenario_result import (
 )
 from planner.costing.scenarios import solve_scenario
 from planner.costing.sensible_plans import MOST_KINDS, count_kinds, count_machines
-from pricing.common.copies import replace
 
 WHOLE_PLAN, A_MONTH, IN_TOTAL = "capex_budget", "monthly_budget", "total_budget"
 """The capital budget of all years, that of a month and that of all payments, as the optimiser
@@ -193,9 +193,9 @@ def _find_gain(
     other = solve_scenario(inputs, ScenarioKey.HYBRID, work, ceiling)
     if not other.feasible or plan.net_present_cost - other.net_present_cost <= least_saving:
         return None
-    rent = best_without_buying(results.consented_scenarios)
+    rent = best_without_buying(results.scenarios)
     if other.buys and not {A_MONTH, IN_TOTAL}.isdisjoint(names):  # which keep rent out as well
-        rent = solve_scenario(inputs, ScenarioKey.CLOUD_MIX, work)
+        rent = solve_scenario(inputs, ScenarioKey.CLOUD, work)
     plans = [one for one in (other, rent) if one is not None and one.feasible]
     choice, _ = judge(
         inputs, plans, results.terms, results.few_outcomes, work, most_solves=FEW_SOLVES

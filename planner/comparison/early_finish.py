@@ -25,6 +25,7 @@ from planner.comparison.alternatives import (
 from planner.comparison.preparation import Preparation
 from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, EarlyFinish
 from planner.contract.amounts import add_months, count_months
+from planner.contract.copies import replace
 from planner.contract.request.workload import Run
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
@@ -33,7 +34,6 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import nodes_at_once
 from planner.costing.sensible_plans import count_machines
-from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
 MOST_MONTHS = 3
@@ -53,8 +53,10 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
 
     The months in which the machines of the plan do the work are tried first; the others of one to
     three only where that costs more than its hours alone, reserved by date, by more than a little.
-    Where no plan for the runs as asked keeps to the limits, each of them is tried.
+    Where no plan for the runs as asked keeps to the limits, each of them is tried; and first, with
+    as many machines as keep the deadlines on average.
     """
+    results = _loosen(results)
     runs = runs_to_lay(results.preparation)
     plan = results.advised if runs else None
     if not runs or not may_pay_to_reserve(results, plan):
@@ -89,6 +91,19 @@ def finish_early(results: ComparisonResults) -> ComparisonResults:
     return results if best is results else replace(best, work=results.work)
 
 
+def _loosen(results: ComparisonResults) -> ComparisonResults:
+    preparation = results.preparation
+    has_deadline = any(run.deadline for run in preparation.demand.runs)
+    if not has_deadline or results.advised is not None or preparation.is_on_average:
+        return results
+    on_average = replace(preparation, is_on_average=True)
+    share_known(("units_per_usd", "custom", "calendar", "all_servers"), preparation, on_average)
+    with suppress(WorkSpentError):
+        other = ComparisonResults(on_average, results.work, report=results.report)
+        return other if other.advised is not None else results
+    return results
+
+
 def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:
     """The runs of a question; none where they cannot finish early, or have no deadline."""
     runs = preparation.demand.runs
@@ -120,7 +135,7 @@ def _end_within(run: Run, months: int) -> Run:
 def _prepare(preparation: Preparation, runs: tuple[Run, ...]) -> Preparation:
     workload = preparation.request.workload.model_copy(update={"runs": runs})
     request = preparation.request.model_copy(update={"workload": workload})
-    earlier = replace(preparation, request=request)
+    earlier = replace(preparation, request=request, is_on_average=True)
     share_known(("units_per_usd", "custom", "calendar", "all_servers"), preparation, earlier)
     return earlier
 

@@ -6,21 +6,23 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from planner.contract.amounts import FiscalYears, next_month
-from planner.contract.labels import ON_DEMAND, cloud_title, join_place, name_region
+from planner.contract.copies import replace
+from planner.contract.labels import cloud_title, join_place, name_region
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import NOWHERE, PlanRules, limit_places, resolve_rules
 from planner.costing.assumptions import cloud_support
 from planner.costing.assumptions.assumptions import Assumptions, lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.rental import list_on_demand
 from planner.costing.cost_model.spend_pools import read_pools
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.checks import (
     check_contract,
-    check_data_regions,
     check_fiscal_years,
     check_minimum_duration,
     check_names,
@@ -36,7 +38,6 @@ from planner.costing.inputs.servers import ServerSelection, select_servers
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand, with_equivalents
-from pricing.common.copies import replace
 from pricing.market.accelerators import resolve_all
 from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
@@ -50,12 +51,15 @@ class Preparation:
     request: ComparisonRequest
     catalog: Catalog
     today: dt.date
+    is_on_average: bool = False
+    """Whether machines are enough for deadlines on average, not with the certainty asked for."""
+    shares_quotas: ClassVar[bool] = False
+    """Whether other work uses its quotas."""
 
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
         check_providers(self.request, self.catalog)
-        check_data_regions(self.request, self.catalog)
         check_quotes(self.request, self.today)
         check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
@@ -177,7 +181,13 @@ class Preparation:
     def size_work(self, wanted: Sequence[str] | None) -> Demand:
         """Demand of the work in the months of the plan."""
         calendar = self.calendar
-        return compute_demand(self.request.workload, calendar.start, calendar.months, wanted)
+        work, months = self.request.workload, calendar.months
+        return compute_demand(work, calendar.start, months, wanted, self.certainty)
+
+    @property
+    def certainty(self) -> float | None:
+        """Share of outcomes in which the machines asked for keep deadlines; None: on average."""
+        return None if self.is_on_average else self.assumptions["certainty"]
 
     def _limit(self) -> frozenset[str] | None:
         names = self.request.constraints.accelerators
@@ -217,6 +227,7 @@ class Preparation:
             units_per_usd=self.units_per_usd,
             custom=self.custom,
             rules=self.rules,
+            shares_quotas=self.shares_quotas,
         )
 
     @cached_property
@@ -244,8 +255,8 @@ class Preparation:
         if finance.cloud_support_plan is None or finance.cloud_support_rate is not None:
             return self.assumptions
         plan = cloud_support.get(finance.cloud_support_plan)
-        hourly = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
-        price = min((r.mean_price(self.calendar.months) / r.capacity for r in hourly), default=0.0)
+        hourly = list_on_demand(self.rentals)
+        price = min((r.price_per_hour / r.capacity for r in hourly), default=0.0)
         bill = price * float(np.mean(self.demand.hours_per_month)) / self.units_per_usd
         source = f"request: {plan.label} at a bill of {bill:,.0f} USD a month; {plan.source}"
         return self.assumptions.with_support_rate(plan.rate(bill), source)
@@ -291,7 +302,6 @@ class Preparation:
             job_sizes=self.offers.job_nodes.job_sizes,
             packed_sizes=self.offers.job_nodes.packed_sizes,
             quotas=self.offers.stated_quotas.quotas,
-            beyond_quotas=tuple(self.offers.rentals_beyond_quotas()),
             supply=SupplyLimits.read(limits),
             max_spot_share=1.0 if limits.max_spot_share is None else limits.max_spot_share,
             existing=self.contracts,

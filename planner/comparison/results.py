@@ -16,66 +16,52 @@ from typing import TypeVar
 from planner.comparison.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause
-from planner.contract.labels import COMMITTED, OWNED, SPOT
+from planner.contract.copies import replace
+from planner.contract.labels import COMMITTED, OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.workload import Run
-from planner.costing.advice.decision import warn_beyond_horizon
+from planner.contract.sentences import as_sentence
 from planner.costing.advice.verdict import (
     Recommendation,
     describe_refusal,
     list_relaxations,
     recommend,
-    value_limits,
 )
 from planner.costing.analysis.break_even import (
     BreakEven,
-    CostLine,
-    PayingUse,
-    build_cost_lines,
     compute_break_even,
     find_best_rents,
-    uses_that_pay,
 )
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
-from planner.costing.analysis.sensitivity import (
-    TornadoBar,
-    one_way_sensitivity,
-)
 from planner.costing.analysis.simulation import (
     Report,
     RiskResult,
     Simulation,
     nobody_waits,
 )
-from planner.costing.analysis.turning_points import (
-    TurningPoint,
-    find_turning_points,
-)
 from planner.costing.choice import Choice, Terms, judge, judge_risk
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.marginal_values import MarginalValue
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.scenarios import (
-    is_allowed,
+    may_hold,
     rank_feasible,
     scenario_options,
     solve_scenarios,
 )
 from planner.sizing.demand import Demand
-from pricing.common.copies import replace
-from pricing.common.pluralize import as_sentence, pluralize
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 T = TypeVar("T")
 PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
-SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
+SCENARIO_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.7, 0.2
 """Share of the work left that the scenarios may search with, then each of the analyses."""
 FEW_OUTCOMES = 500
 """Outcomes in which alternatives are judged: the standard error of a saving is twice that of the
@@ -165,9 +151,7 @@ class ComparisonResults:
     def choice(self) -> Choice | None:
         """The plans in the same outcomes, and which of them is advised; None where none keeps to
         the limits. Where the work left allows for no outcomes, as if all went as stated."""
-        consent = self.inputs.interruptible
-        solved = [s for k, s in self.solved_scenarios.items() if is_allowed(k, consent)]
-        plans = [plan for plan in solved if plan.feasible]
+        plans = [plan for plan in self.solved_scenarios.values() if plan.feasible]
         if not plans:
             return None
         parameters, part = self.risk_parameters, self.work.share(ANALYSIS_SHARE)
@@ -178,21 +162,17 @@ class ComparisonResults:
 
     @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """The same; where the plan that is advised is none of them, it is that of all sources."""
-        choice = self.choice
-        solved = self.solved_scenarios
+        """The same; an advised plan that is none of them is that of the cloud or of both."""
+        choice, solved = self.choice, self.solved_scenarios
         if choice is None or any(s.lines == choice.plan.lines for s in solved.values()):
             return solved
-        return {
-            **solved,
-            **explain_scenarios({ScenarioKey.HYBRID: choice.plan}, self.preparation),
+        used = {source.key for source in choice.candidates[choice.index].used}
+        holding = {
+            key: choice.plan if key is ScenarioKey.HYBRID else replace(choice.plan, key=key)
+            for key in (ScenarioKey.CLOUD, ScenarioKey.HYBRID)
+            if may_hold(self.inputs, key, used)
         }
-
-    @cached_property
-    def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """Scenarios that the work agrees with."""
-        consent = self.inputs.interruptible
-        return {k: s for k, s in self.scenarios.items() if is_allowed(k, consent)}
+        return {**solved, **explain_scenarios(holding, self.preparation)}
 
     @cached_property
     def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
@@ -201,8 +181,6 @@ class ComparisonResults:
 
     def why_not_allowed(self, key: ScenarioKey) -> str:
         """Why a scenario may not be recommended; empty where it may."""
-        if key not in self.consented_scenarios:
-            return "The request does not say that the work may be interrupted."
         choice = self.choice
         index = None if choice is None else choice.find(self.scenarios[key])
         if choice is None or index is None or index not in choice.refusals:
@@ -325,7 +303,7 @@ class ComparisonResults:
 
     @cached_property
     def _rents_allowed(self) -> frozenset[str]:
-        options = scenario_options(ScenarioKey.CLOUD_MIX, self.inputs.interruptible)
+        options = scenario_options(ScenarioKey.CLOUD, self.inputs.interruptible)
         months = self.calendar.months
         return frozenset(
             s.offer_id
@@ -333,26 +311,12 @@ class ComparisonResults:
             if s.purchase_option in options and (s.term is None or s.term.duration_months <= months)
         )
 
-    @cached_property
-    def curve_lines(self) -> tuple[CostLine, ...]:
-        """Cost of a node against its hours of use: of the server that pays back first; without
-        servers, of one accelerator."""
-        if self.is_small:
-            return ()
-        rents = find_best_rents(self.inputs.sources, self.calendar)
-        reached = [row for row in self.break_even if row.hours is not None]
-        first = min(reached, key=lambda row: (row.hours, row.server), default=None)
-        server = self.inputs.by_key.get(f"server:{first.server}") if first else None
-        return tuple(build_cost_lines(server, rents, self.calendar))
-
     # Doubt ------------------------------------------------------------------------------------
 
     @cached_property
     def hours_range(self) -> tuple[float, float]:
         """Factors on the hours at p10 and p90, on the accelerator of the cheapest plan."""
-        consent = self.inputs.interruptible
-        solved = {k: s for k, s in self.solved_scenarios.items() if is_allowed(k, consent)}
-        plan = next(iter(rank_feasible(solved)), None)
+        plan = next(iter(rank_feasible(self.solved_scenarios)), None)
         return range_of_plan(plan, self.inputs, self.demand)
 
     @property
@@ -384,54 +348,6 @@ class ComparisonResults:
             return None
         return judge_risk(self.allowed_scenarios, choice, self.simulation.parameters)
 
-    @cached_property
-    def turning_points(self) -> list[TurningPoint]:
-        """How far hours and prices may move before another plan is the cheaper one."""
-        advised = self.recommendation.scenario
-        if advised is None or not self.request.sensitivity or self.is_small:
-            return []
-        plans = self.allowed_scenarios
-        return self.within(
-            "turning_points",
-            SMALL_SHARE,
-            lambda part: find_turning_points(self.inputs, plans, advised, part, as_asked=True),
-            [],
-        )
-
-    @cached_property
-    def tornado(self) -> list[TornadoBar]:
-        """What moves the advised plan, the furthest reaching figure first."""
-        advised = self.recommendation.scenario
-        if advised is None or not self.request.sensitivity:
-            return []
-        explicit = frozenset(self.request.on_prem.model_fields_set)
-        return self.within(
-            "sensitivity",
-            1.0,
-            lambda part: one_way_sensitivity(
-                self.inputs, self.consented_scenarios, advised, self.hours_range, explicit, part
-            ),
-            [],
-        )
-
-    # What limits cost -------------------------------------------------------------------------
-
-    @cached_property
-    def marginal_values(self) -> tuple[MarginalValue, ...]:
-        """What limits cost the plan of all sources; none unless asked for."""
-        best = self.scenarios[ScenarioKey.HYBRID]
-        if not (self.request.explain and best.feasible):
-            return ()
-        solved = self.solved_scenarios[ScenarioKey.HYBRID]
-        holds_servers = solved.feasible and solved.net_present_cost < best.net_present_cost
-        inputs = self.inputs.for_scenario(best.key)
-        return self.within(
-            "explanation",
-            EXPLANATION_SHARE,
-            lambda part: value_limits(best, inputs, part, holds_servers=holds_servers),
-            (),
-        )
-
 
 def range_of_plan(
     plan: Scenario | None, inputs: ModelInputs, demand: Demand
@@ -451,36 +367,26 @@ def range_of_plan(
 
 
 def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:
-    inputs, calendar = preparation.inputs, preparation.calendar
-    rents = find_best_rents(inputs.sources, calendar)
+    calendar = preparation.calendar
+    rents = find_best_rents(preparation.inputs.sources, calendar)
     explicit_fields = frozenset(preparation.request.on_prem.model_fields_set)
     for server in preparation.servers.to_buy:
-        rows = compute_break_even(
+        yield from compute_break_even(
             server,
             preparation.offers.throughput[server.accelerator],
             rents,
             preparation.assumptions,
             calendar,
             explicit_fields,
-            pays_idle_terms=True,
         )
-        source, within = inputs.by_key.get(f"server:{server.slug}"), dict[str, PayingUse]()
-        if source is not None:
-            lines = build_cost_lines(source, rents, calendar)
-            within = uses_that_pay(lines, source.hours_per_month / HOURS_PER_MONTH)
-        for row, rent in zip(rows, rents, strict=True):
-            yield replace(row, within_plan=within.get(rent.source.key, row.within_plan))
 
 
 def explain_scenarios(
     scenarios: Mapping[ScenarioKey, Scenario], preparation: Preparation
 ) -> dict[ScenarioKey, Scenario]:
-    """Scenarios with what they owe later, or with the reasons for what is not there."""
-    inputs, currency = preparation.inputs, preparation.request.currency
+    """Scenarios with the reasons for what is not there."""
     return {
-        key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, inputs, currency)))
-        if s.feasible
-        else _explain_absence(key, s, preparation)
+        key: s if s.feasible else _explain_absence(key, s, preparation)
         for key, s in scenarios.items()
     }
 
@@ -535,7 +441,7 @@ def _what_is_missing(key: ScenarioKey, preparation: Preparation) -> tuple[str, .
             return ("no server may be bought: the list of servers is empty",)
         return () if servers.to_buy else servers.summarize_exclusions()
     options = scenario_options(key, preparation.inputs.interruptible)
-    wanted = SPOT if key is ScenarioKey.SPOT else options - {OWNED}
+    wanted = options - {OWNED}
     if wanted & {s.purchase_option for s in preparation.inputs.sources}:
         return ()
     missing = [option for option in PurchaseOption if option.value in wanted]

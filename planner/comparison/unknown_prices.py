@@ -25,9 +25,11 @@ from statistics import median
 
 import numpy as np
 
+from planner.comparison.discounts import Terms, list_discounts
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import UnknownPrice
+from planner.contract.answer.risk import Driver
+from planner.contract.copies import replace
 from planner.contract.labels import ON_DEMAND, cloud_title, traits
 from planner.contract.request.constraints import CustomOffer
 from planner.costing.choice import FEW_SOLVES, Choice, judge
@@ -35,16 +37,16 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
 from planner.costing.scenarios import solve_scenario
-from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.discounts import Terms, list_discounts
+from pricing.common.pluralize import pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+from pricing.market.places import find_partition
 
 MOST = 3
 """Unknown prices that are tried, those of the largest discount first."""
 
 
-def find_unknown_prices(results: ComparisonResults) -> tuple[UnknownPrice, ...]:
+def find_unknown_prices(results: ComparisonResults) -> tuple[Driver, ...]:
     """Prices that turn the advice at a discount that is known of some family, the dearest to leave
     unasked first; none where the work is small or nothing is looked for."""
     request = results.request
@@ -60,7 +62,7 @@ def find_unknown_prices(results: ComparisonResults) -> tuple[UnknownPrice, ...]:
             row = _Unknown(results, terms, machine, discounts).build(work)
             if row is not None:
                 rows.append(row)
-    return tuple(sorted(rows, key=lambda row: -row.worth_asking))
+    return tuple(sorted(rows, key=lambda row: -(row.worth_asking or 0)))
 
 
 def _list_unknown(
@@ -75,17 +77,29 @@ def _list_unknown(
             is_better = best is None or (source.key in rented) > (best.key in rented)
             if is_better or (best and _price(source) < _price(best)):
                 machines[source.provider] = source
-    known = {(s.provider, s.term.duration_months) for s in inputs.sources if s.term and s.provider}
-    by_terms: dict[tuple[str, int], tuple[Terms, Mapping[str, float]]] = {}
-    for terms, by_family in list_discounts(results.preparation.catalog.offers).items():
-        provider, _, term = terms
-        if provider not in machines or (provider, term) in known or term > months:
-            continue
-        before = by_terms.get((provider, term))
-        if before is None or len(by_family) > len(before[1]):
-            by_terms[provider, term] = terms, by_family
-    rows = sorted(by_terms.values(), key=lambda row: (-median(row[1].values()), row[0]))
-    yield from ((terms, machines[terms[0]], by_family) for terms, by_family in rows)
+    own = {
+        (source.provider, source.purchase_option, source.term.duration_months)
+        for source in inputs.sources
+        if source.term
+    }
+    unknown = {
+        (row.accelerator, row.provider, row.purchase_option, term)
+        for row in inputs.coverage
+        for term in row.unknown_terms
+        if term <= months and (row.provider, row.purchase_option, term) not in own
+    }
+    by_partition = list_discounts(results.preparation.catalog.offers)
+    partitions = {
+        name: by_partition.get(find_partition(name, machine.region), {})
+        for name, machine in machines.items()
+    }
+    rows = [
+        (terms, machines[provider], by_family)
+        for provider, discounts in partitions.items()
+        for terms, by_family in discounts.items()
+        if terms[0] == provider and (machines[provider].accelerator, *terms) in unknown
+    ]
+    yield from sorted(rows, key=lambda row: (-median(row[2].values()), row[0]))
 
 
 def _price(source: CapacitySource) -> float:
@@ -99,7 +113,7 @@ class _Unknown:
     machine: CapacitySource
     discounts: Mapping[str, float]
 
-    def build(self, work: WorkMeter) -> UnknownPrice | None:
+    def build(self, work: WorkMeter) -> Driver | None:
         """What is not known, with its turn; None where no known discount turns the advice."""
         results, machine = self.results, self.machine
         offer = machine.offer
@@ -126,16 +140,23 @@ class _Unknown:
             return None
         gains = [max(0.0, advised - expected - (p - at) * hours * units) for p in prices]
         worth = float(np.mean(gains))
-        provider, option, months = self.terms
-        return UnknownPrice(
-            provider=provider,
-            purchase_option=option,
-            term_months=months,
-            accelerator=machine.accelerator,
-            machine=machine.instance_type,
-            signing_wins_below=round(turn, 2),
-            families_known=len(prices),
-            families_below=len(turning),
+        advice, unaffected = results.choice, cents(0.0)
+        if advice is not None:
+            unaffected = cents(float(advice.total[advice.index].mean()))
+        return Driver(
+            field=f"unknown_prices.{'.'.join(map(str, self.terms))}",
+            label=f"{cloud_title(self.terms[0])}'s {self._name()}",
+            unit="USD/h",
+            value=None,
+            low=round(min(prices), 2),
+            high=round(max(prices), 2),
+            source=f"discounts of {pluralize(len(prices), 'known family', 'known families')}",
+            expected_at_low=unaffected,
+            expected_at_high=unaffected,
+            advice_at_low="sign",
+            advice_at_high="sign" if max(prices) < turn else "do not sign",
+            turns_at=round(turn, 2),
+            chance=len(turning) / len(prices),
             worth_asking=cents(worth),
             sentence=self._describe(turn, len(turning), worth),
         )
@@ -182,14 +203,15 @@ class _Unknown:
         hours = HOURS_PER_MONTH * left
         return choice, worth * hours, float(started.sum()) * months * hours
 
-    def _describe(self, turn: float, below: int, worth: float) -> str:
-        provider, option, months = self.terms
+    def _name(self) -> str:
+        _, option, months = self.terms
         years = f"{months // 12}-year" if months % 12 == 0 else f"{months}-month"
-        rate = traits(option).label.lower()
+        return f"{years} {traits(option).label.lower()} rate of {self.machine.instance_type}"
+
+    def _describe(self, turn: float, below: int, worth: float) -> str:
         families = f"{below} of {len(self.discounts)} known families are"
         amount = f"{worth:,.0f} {self.results.request.currency}"
         return (
-            f"Ask {cloud_title(provider)} for its {years} {rate} rate of "
-            f"{self.machine.instance_type}: below {turn:,.2f} USD an hour signing wins "
-            f"({families}); asking is worth {amount}."
+            f"Ask {cloud_title(self.terms[0])} for its {self._name()}: below {turn:,.2f} USD an "
+            f"hour signing wins ({families}); asking is worth {amount}."
         )

@@ -27,10 +27,10 @@ from planner.contract.answer.verdict import (
     DecisionPart,
     LateDelivery,
     NextBest,
-    Turn,
     Verdict,
 )
 from planner.contract.labels import MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
+from planner.contract.sentences import capitalize_first
 from planner.costing.advice.decision import (
     describe_beside,
     describe_owed,
@@ -41,7 +41,6 @@ from planner.costing.advice.decision import (
 from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
-    describe_turn,
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
@@ -58,9 +57,8 @@ from planner.costing.results.scenario_result import (
 )
 from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
-from pricing.common.pluralize import capitalize_first, pluralize
+from pricing.common.pluralize import pluralize
 
-MOST_TURNS = 3
 MOST_REASONS = 3
 OWNING, RENTING = ("buy", "lease"), ("rent", "reserve")
 """What is done to have servers of one's own, and to have machines for some hours."""
@@ -93,15 +91,6 @@ def build_verdict(
         update={
             "sentence": words.sentence(),
             "reasons": tuple(words.reasons()),
-            "switch_points": tuple(
-                Turn(
-                    field=point.field,
-                    multiplier=round(point.multiplier, 3),
-                    scenario=point.scenario,
-                    sentence=describe_turn(point),
-                )
-                for point in results.turning_points[:MOST_TURNS]
-            ),
         }
     )
 
@@ -226,8 +215,14 @@ class _Facts:
 
 
 def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float | None:
-    """Chance that the plan is the cheapest, under whatever scenario it stands."""
-    if results.risk is None:
+    """Chance that the plan is the cheapest, under whatever scenario it stands; None where there is
+    no other plan to compare it with, or one that would have been is barred."""
+    others = [
+        key
+        for key, one in results.scenarios.items()
+        if one.feasible and not is_same_plan(plan, one)
+    ]
+    if results.risk is None or not others or any(map(results.why_not_allowed, others)):
         return None
     chances = results.risk.probability_cheapest
     return sum(p for key, p in chances.items() if is_same_plan(plan, results.scenarios[key]))
@@ -280,7 +275,7 @@ def describe_payback(facts: Verdict, calendar: Calendar) -> str:
         return ""
     month = parse_month(facts.payback)
     if calendar.index(month) >= calendar.months and facts.resale:
-        return "it pays back only with the resale at the end"
+        return "it pays back only with the resale"
     return f"it pays back in {month:%B %Y}"
 
 
@@ -335,8 +330,19 @@ class VerdictWords:
         cost = f"Expect {', '.join(self._money_parts())}{self._comparison()}."
         payback = describe_payback(self.facts, self.results.calendar)
         owed = describe_owed(self.plan, self.results.inputs, self.results.request)
-        afterwards = ", and ".join(filter(None, (payback, owed)))
-        return f"{self.facts.headline} {cost} {capitalize_first(afterwards)}."
+        afterwards = capitalize_first(", and ".join(filter(None, (payback, owed))))
+        parts = (self.facts.headline, *self._missed(), cost, afterwards and f"{afterwards}.")
+        return " ".join(part for part in parts if part)
+
+    def _missed(self) -> Iterator[str]:
+        """What is kept in fewer outcomes than the certainty that is asked for."""
+        late = find_late_work(self.results)
+        if late is not None:
+            yield late.sentence
+        for use in self.facts.budget:
+            if use.chance is not None and use.chance < self.results.terms.certainty:
+                limit = self._money(use.budget)
+                yield f"The budget of {limit} is kept in {use.chance:.0%} of outcomes."
 
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
@@ -349,6 +355,10 @@ class VerdictWords:
         )
         if facts.resale:
             yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
+        if facts.capital_to_approve:
+            yield f"{self._money(facts.capital_to_approve)} to approve"
+        if facts.obligation_to_sign:
+            yield f"{self._money(facts.obligation_to_sign)} to sign"
 
     def _expected(self) -> tuple[Decimal, float]:
         expected, error = self.facts.expected, self.facts.standard_error
@@ -369,7 +379,9 @@ class VerdictWords:
         if interval is None:
             return ""
         total, low, high = self._expected()[0], interval.p10, interval.p90
-        ends = f"{self._money(low).rpartition(' ')[0]} to {self._money(high)}"
+        error = self._expected()[1]
+        first, last = self._rounded(float(low), error), self._rounded(float(high), error)
+        ends = f"{first.rpartition(' ')[0]} to {last}"
         if not interval.holds:
             return f" (the range of {ends} comes from published runs and does not hold here)"
         if max(abs(low - total), abs(high - total)) <= total * NARROW:
@@ -540,12 +552,56 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
 
 
 def _describe_late(results: ComparisonResults) -> tuple[str, str]:
-    """Note and warning on the work that is the likeliest to take more than its months; empty where
-    all is done in them in 9 of 10 outcomes, or its hours are known."""
+    """Note and warning on the work that is the likeliest to take more than its months."""
+    work = find_late_work(results)
+    if work is None:
+        return "", ""
+    share, last = work.share, work.last
+    goes_on = (
+        f"{MISSES_ITS_DEADLINE}, the end of {last},"
+        if work.has_deadline
+        else f"goes on after {last}"
+    )
+    return (
+        f"in {share:.0%} of the simulated cases the work is not done by the end of {last} on these "
+        "machines; the range then counts more of them",
+        f"In {share:.0%} of the simulated outcomes the work {goes_on} on the machines of this "
+        "plan. The range of the total then counts more of them, as if rented in good time. At "
+        f"least {work.more:.0%} more accelerators from the start would do in 9 of 10 outcomes; a "
+        "rate measured in a short pilot makes the hours more certain.",
+    )
+
+
+@dataclass(frozen=True, order=True)
+class LateWork:
+    """Work that may take more than its months on the machines of the plan."""
+
+    share: float
+    """Of the outcomes."""
+    more: float
+    """Share of further accelerators with which it is done in 9 of 10 outcomes."""
+    last: str
+    """The month by whose end it should be done."""
+    has_deadline: bool
+
+    @property
+    def sentence(self) -> str:
+        """Its chance, and what mends it."""
+        if not self.has_deadline:
+            return ""
+        return (
+            f"The chance to miss the deadline, {self.last}, is {self.share:.0%}; "
+            f"{self.more:.0%} more accelerators make it 10%."
+        )
+
+
+def find_late_work(results: ComparisonResults) -> LateWork | None:
+    """The work that is the likeliest to take more than its months; None where all is done in them
+    in 9 of 10 outcomes, its hours are known, or requests are answered as they come."""
     advised, simulation = results.recommendation.scenario, results.simulation
     factors = simulation.hours_factors if simulation else None
-    if advised is None or factors is None:
-        return "", ""
+    if advised is None or factors is None or results.request.workload.kind == "serving":
+        return None
     available = hours_of_machines(results.scenarios[advised], results.inputs)
     hours = results.inputs.hours
     if results.early_finish is not None:  # what is not done by then goes on to the deadline
@@ -556,22 +612,10 @@ def _describe_late(results: ComparisonResults) -> tuple[str, str]:
         if needed and most:
             share = float((factors * needed > most * (1.0 + _NOISE)).mean())
             longest = float(np.percentile(factors, 90) * needed / most)
-            late.append((share, longest, last, has_deadline))
-    share, longest, last, has_deadline = max(late, default=(0.0, 0.0, "", False))
-    if share <= WORTH_SAYING:
-        return "", ""
-    goes_on = (
-        f"{MISSES_ITS_DEADLINE}, the end of {last}," if has_deadline else f"goes on after {last}"
-    )
-    more = math.ceil(longest * 100 - 100)
-    return (
-        f"in {share:.0%} of the simulated cases the work is not done by the end of {last} on these "
-        "machines; the range then counts more of them",
-        f"In {share:.0%} of the simulated outcomes the work {goes_on} on the machines of this "
-        "plan. The range of the total then counts more of them, as if rented in good time. At "
-        f"least {more}% more accelerators from the start would do in 9 of 10 outcomes; a rate "
-        "measured in a short pilot makes the hours more certain.",
-    )
+            more = math.ceil(longest * 100 - 100) / 100
+            late.append(LateWork(share, more, last, has_deadline))
+    likeliest = max(late, default=None)
+    return likeliest if likeliest and likeliest.share > WORTH_SAYING else None
 
 
 def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:

@@ -19,28 +19,28 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import (
     BEFORE_TODAY,
-    CLOUD_TITLES,
     COMMITTED,
-    OTHER_CLOUD_TITLES,
     RESERVED_AS_ESTIMATED,
     SCENARIO_TITLES,
     cloud_title,
 )
 from planner.contract.request.rules import limit_places
-from planner.costing.advice.decision import left_to_others
+from planner.contract.sentences import capitalize_first
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import is_list_price_by_date
 from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.inputs.exclusions import describe_missing, find_missing
+from planner.costing.inputs.servers import holds_consumer_cards
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import Floats, nodes_at_once
 from planner.sizing.performance.confidence import warn_never_built
-from pricing.common.pluralize import capitalize_first, pluralize
+from pricing.common.pluralize import pluralize
+from pricing.market.clouds import all_clouds
 from pricing.market.offers import PurchaseOption
 
 MANY_MACHINES = 64
@@ -69,10 +69,9 @@ _NOTES = {
 _LEFT_OUT = {
     "fewer_servers": "Whether fewer servers would pay back was not worked out",
     "explanation": "What limits cost was not fully worked out",
-    "turning_points": "What would change the recommendation was not fully worked out",
     "alternatives": "What would be cheaper if a limit were lifted was not fully worked out",
     "budgets": "What budgets rule out was not worked out",
-    "sensitivity": "What moves the total was not fully worked out",
+    "drivers": "What moves the expected cost was not fully worked out",
 }
 
 Gaps = dict[str, object]
@@ -188,13 +187,6 @@ def _idle_parts(facts: Facts) -> Iterator[Gaps]:
         }
 
 
-def _prorated(facts: Facts) -> Iterator[Gaps]:
-    if facts.advised is not None:
-        amount, months = left_to_others(facts.advised, facts.inputs)
-        if months:
-            yield {"months": pluralize(months, "month"), "amount": facts.money(amount)}
-
-
 def _lowest_quote(facts: Facts) -> Iterator[Gaps]:
     for key, server in facts.inputs.servers.unsure.items():
         ends = server.price_range
@@ -235,12 +227,20 @@ def _many_machines(facts: Facts) -> Iterator[Gaps]:
             yield {"other": other, "count": most, "machine": source.instance_type}
 
 
-def _consumer_cards(facts: Facts) -> Iterator[Gaps]:
-    plans = facts.results.allowed_scenarios.values()
-    for server in facts.inputs.servers.to_buy:
-        key = f"server:{server.slug}"
-        if not server.is_hosted and any(key in plan.units_started for plan in plans):
-            yield {"server": server.label}
+def _at_a_desk(facts: Facts) -> Iterator[Gaps]:
+    plans, servers = facts.results.allowed_scenarios.values(), facts.inputs.servers
+    bought = (
+        server
+        for server in servers.to_buy
+        if any(f"server:{server.slug}" in plan.units_started for plan in plans)
+    )
+    for server in (*bought, *(server for server, _ in servers.owned)):
+        if server.is_at_desk:
+            has = "has consumer cards, whose driver licence rules out data centres, and "
+            yield {
+                "server": server.label,
+                "has": has if holds_consumer_cards(server.accelerator) else "",
+            }
 
 
 def _short_reservation(facts: Facts) -> Iterator[Gaps]:
@@ -313,7 +313,7 @@ def _shortfalls(facts: Facts) -> Iterator[Gaps]:
 
 def _unknown_providers(facts: Facts) -> Iterator[Gaps]:
     known = {offer.provider for offer in facts.inputs.rentals}
-    known |= {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
+    known |= all_clouds().keys()
     commitments = facts.results.request.existing.commitments
     return ({"one": one} for one in commitments if one.provider not in known)
 
@@ -327,24 +327,12 @@ def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
             yield {"name": name, "ends": ends}
 
 
-def _unused_data_prices(facts: Facts) -> Iterator[Gaps]:
-    data = facts.results.request.data
-    places = {(source.provider, source.region) for source in facts.inputs.sources}
-    places |= {data.home.place} if data.home is not None else set()
-    for price in data.prices:
-        of_provider = {region for provider, region in places if provider == price.provider}
-        is_used = price.region in of_provider if price.region else bool(of_provider)
-        if price.provider is not None and not is_used:
-            where = " ".join(filter(None, (cloud_title(price.provider), price.region)))
-            yield {"item": price.item, "where": where}
-
-
 # Prices ---------------------------------------------------------------------------------------
 
 
 def _no_commitments(facts: Facts) -> Iterator[Gaps]:
     options = {s.purchase_option for s in facts.inputs.sources if not s.is_owned}
-    committed = facts.results.scenarios[ScenarioKey.COMMITTED]
+    committed = facts.results.scenarios[ScenarioKey.CLOUD]
     if committed.feasible and options and not options & COMMITTED:
         missing = find_missing(facts.inputs.coverage, COMMITTED)
         yield {"why": "has a known price here" if missing else "fits"}
@@ -365,6 +353,12 @@ def _oldest_price(facts: Facts) -> Iterator[Gaps]:
     dates = [s.native.as_of for s in _listed(facts) if s.native and s.native.as_of]
     if dates:
         yield {"day": min(dates)}
+
+
+def _absent_offers(facts: Facts) -> Iterator[Gaps]:
+    for source in facts.rented:
+        if source.native and source.native.absent_since:
+            yield {"label": source.label, "day": source.native.absent_since}
 
 
 def _listed(facts: Facts) -> list[CapacitySource]:
@@ -502,12 +496,6 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         _idle_parts,
     ),
     (
-        "prorated",
-        "Assumes that somebody else uses the remaining {months} of what is signed and pays "
-        '{amount} for it (counted with term_end "full").',
-        _prorated,
-    ),
-    (
         "lowest_quote",
         "{server}: {price} is the lowest price known for it, {most} the highest of the last two "
         "years; ask for a current quote.",
@@ -567,13 +555,8 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         _ended_contracts,
     ),
     (
-        "unused_data_price",
-        "The price of data ({item}) at {where} is not used: no offer is there.",
-        _unused_data_prices,
-    ),
-    (
         "no_commitments",
-        "No commitment {why}: Committed is the same as On demand.",
+        "No commitment {why}: Cloud is the same as On demand.",
         _no_commitments,
     ),
     ("missing_commitments", "{words}", _missing_commitments),
@@ -581,6 +564,12 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         "undated_prices",
         "The source gives no date for the price of {labels}.",
         _undated_prices,
+    ),
+    (
+        "absent_offers",
+        "{label}: not in the list of {day:%-d %B %Y}; it may no longer be sold. Its last published "
+        "price is used.",
+        _absent_offers,
     ),
     ("oldest_price", "The oldest rental price used is from {day}.", _oldest_price),
     (
@@ -602,10 +591,10 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         _many_machines,
     ),
     (
-        "consumer_cards",
-        "{server} has consumer cards, whose driver licence rules out data centres: it is counted "
-        "as standing in an office, without colocation.",
-        _consumer_cards,
+        "at_a_desk",
+        "{server} {has}is counted as standing in an office: without colocation and staff, unless "
+        "the request states them.",
+        _at_a_desk,
     ),
     (
         "unsold",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pricing.market.accelerators import get
+from pricing.market.clouds import find_cloud
 from pricing.market.offers import PurchaseOption
 
 CAUSE_TITLES: Mapping[str, str] = {
@@ -20,9 +21,7 @@ CAUSE_TITLES: Mapping[str, str] = {
 """Causes of the risk allowance in words."""
 SCENARIO_TITLES = {
     "on_demand": "On demand",
-    "spot": "Spot",
-    "committed": "Committed",
-    "cloud_mix": "Cloud mix",
+    "cloud": "Cloud",
     "on_prem": "On-prem",
     "hybrid": "Hybrid",
 }
@@ -47,33 +46,6 @@ _FIRST = (
     *(BEFORE_TODAY, NO_RANGE_HERE, BEYOND_ANY_CLUSTER, RESERVED_AS_ESTIMATED),
     MISSES_ITS_DEADLINE,
 )
-PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
-"""Who issues the invoice of each provider."""
-CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
-"""What people call each cloud in a sentence."""
-OTHER_CLOUD_TITLES = {
-    "coreweave": "CoreWeave",
-    "crusoe": "Crusoe",
-    "denvr": "Denvr",
-    "digitalocean": "DigitalOcean",
-    "hyperbolic": "Hyperbolic",
-    "hyperstack": "Hyperstack",
-    "ibm": "IBM Cloud",
-    "lambda": "Lambda",
-    "massed-compute": "Massed Compute",
-    "nebius": "Nebius",
-    "oci": "Oracle Cloud",
-    "ovhcloud": "OVHcloud",
-    "runpod": "RunPod",
-    "scaleway": "Scaleway",
-    "vast": "Vast.ai",
-    "verda": "Verda",
-    "voltage-park": "Voltage Park",
-    "vultr": "Vultr",
-}
-"""What people call the other clouds."""
-SERVICE_TITLES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Compute Engine"}
-"""The service of each provider that rents machines."""
 ON_PREM_TITLE = "On premises"
 """What stands for the provider of servers that the team owns."""
 CATEGORY_TITLES = {
@@ -124,7 +96,7 @@ def provider_title(provider: str) -> str:
     >>> provider_title("aws"), provider_title("lambda"), provider_title("")
     ('Amazon Web Services', 'lambda', 'On premises')
     """
-    return PROVIDER_TITLES.get(provider, provider) or ON_PREM_TITLE
+    return find_cloud(provider).issuer or provider or ON_PREM_TITLE
 
 
 def cloud_title(provider: str) -> str:
@@ -133,7 +105,8 @@ def cloud_title(provider: str) -> str:
     >>> cloud_title("gcp"), cloud_title("lambda"), cloud_title("nimbus")
     ('Google Cloud', 'Lambda', 'nimbus')
     """
-    return CLOUD_TITLES.get(provider) or OTHER_CLOUD_TITLES.get(provider, provider)
+    cloud = find_cloud(provider)
+    return cloud.short_title or cloud.title
 
 
 def name_offer(label: str, provider: str) -> str:
@@ -187,7 +160,7 @@ def service_title(provider: str) -> str:
     >>> service_title("gcp"), service_title("")
     ('Compute Engine', 'On premises')
     """
-    return SERVICE_TITLES.get(provider, provider) or ON_PREM_TITLE
+    return find_cloud(provider).service or provider or ON_PREM_TITLE
 
 
 def budget_title(kind: str, fiscal_year: int | None = None) -> str:

@@ -56,6 +56,9 @@ CERTAINTY_SLACK = 0.02
 """Chance by which plans may be apart that are as certain as each other; an assumption, 2026."""
 SEARCH_SHARE = 0.3
 """Share of the work left that is searched with for plans without each part of the cheapest ones."""
+FIRST_STEP, MOST_MOVES, MOST_MOVED = 0.125, 3, 2
+"""Share of the units of a part by which a plan is moved first, how often, and of how many parts; an
+assumption, 2026."""
 MOST_SOLVES, FEW_SOLVES = 12, 4
 """Plans that are looked for without a part, and of alternatives; an assumption, 2026."""
 
@@ -187,10 +190,75 @@ def judge(
     judged = [one.plan for one in candidates]
     drawn = fit_simulation(inputs, parameters, judged, work)
     simulation = drawn or planned_simulation(inputs, parameters, judged)
-    present, total, paid = simulation.cost(judged, report, work if drawn else None)
-    budget = inputs.total_budget
-    within_budget = np.ones(len(judged)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
-    return choose(Choice(tuple(candidates), present, total, within_budget, terms)), drawn
+    costs = simulation.cost(judged, report, work if drawn else None)
+    choice = choose_at(candidates, costs, inputs.total_budget, terms)
+    if drawn is not None and most_solves == MOST_SOLVES:
+        with suppress(WorkSpentError):
+            choice = _move_units(choice, costs, inputs, drawn, work)
+    return choice, drawn
+
+
+def choose_at(
+    candidates: Sequence[Candidate], costs: Floats, budget: float | None, terms: Terms
+) -> Choice:
+    """The choice among plans of which [3, P, N] costs are known: net present, nominal, and nominal
+    payments before resale."""
+    present, total, paid = costs
+    within = np.ones(len(paid)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
+    return choose(Choice(tuple(candidates), present, total, within, terms))
+
+
+def _move_units(
+    choice: Choice, costs: Floats, inputs: ModelInputs, drawn: Simulation, work: WorkMeter
+) -> Choice:
+    """The choice with neighbours of its plan: some units of each of its largest parts fewer or
+    more, by an eighth first, then by half as many, as long as that helps.
+
+    The plan of stated values is right for the mean of the hours; what it signs is paid for in
+    outcomes of fewer hours too.
+    """
+    tried: set[frozenset[tuple[str, int]]] = set()
+    share = FIRST_STEP
+    for _ in range(MOST_MOVES):
+        neighbours = list(_neighbours(choice, inputs, share, tried, work.share(SEARCH_SHARE)))
+        if not neighbours:
+            break
+        more = drawn.cost([one.plan for one in neighbours], work=work)
+        costs = np.concatenate([costs, more], axis=1)
+        every = (*choice.candidates, *neighbours)
+        moved = choose_at(every, costs, inputs.total_budget, choice.terms)
+        if moved.index == choice.index:
+            share /= 2
+        choice = moved
+    return choice
+
+
+def _neighbours(
+    choice: Choice,
+    inputs: ModelInputs,
+    share: float,
+    tried: set[frozenset[tuple[str, int]]],
+    work: WorkMeter,
+) -> Iterator[Candidate]:
+    candidate = choice.candidates[choice.index]
+    started = {key: int(n.sum()) for key, n in candidate.plan.units_started.items()}
+    bound = [key for key in started if part_of(inputs.by_key[key]) in candidate.binding]
+    bound.sort(key=lambda key: (-candidate.binding[part_of(inputs.by_key[key]) or ()], key))
+    known = {source.key for one in choice.candidates for source in one.used}
+    new = {key for key in known if part_of(inputs.by_key[key]) and key not in started}
+    excluded = frozenset(inputs.by_key.keys() - (known - new))
+    for key in bound[:MOST_MOVED]:
+        step = max(1, round(started[key] * share))
+        limit = inputs.units[key].max_units
+        most = started[key] + step if limit is None else limit
+        for count in (started[key] - step, started[key] + step):
+            units = {**started, key: count}
+            if not 1 <= count <= most or frozenset(units.items()) in tried:
+                continue
+            tried.add(frozenset(units.items()))
+            plan = solve_scenario(inputs, ScenarioKey.HYBRID, work, excluded=excluded, units=units)
+            if plan.feasible and choice.find(plan) is None:
+                yield Candidate(plan, inputs.by_key)
 
 
 def find_candidates(
@@ -294,6 +362,11 @@ class Choice:
                 rival = _best_without(self, self.index, part)
                 return None if rival is None else self.present[rival] - self.present[self.index]
         return None
+
+    def rivals_of(self, index: int) -> list[int]:
+        """The best plans without each part of a candidate."""
+        rivals = (_best_without(self, index, part) for part in self.candidates[index].parts)
+        return [i for i in rivals if i is not None]
 
     @cached_property
     def admissible(self) -> list[int]:

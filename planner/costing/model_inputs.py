@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.copies import replace
 from planner.contract.request.finance import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import spend_pools as other_costs
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.rental import (
     cheapest_on_demand,
     fall_back,
@@ -30,33 +31,15 @@ from planner.costing.inputs.existing import NO_LIMITS, ExistingContracts, Supply
 from planner.costing.inputs.servers import ServerSelection
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from planner.costing.run_peaks import RunPeaks, fill_nodes
-from pricing.common.copies import replace
 from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
 
 
-WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
+WORTH_ALONE = frozenset({"discount_rate_per_year"})
 """Figures that say what money is worth and are in no charge."""
-OWNING_ALONE = frozenset(
-    {
-        "electricity_per_kwh", "pue", "colocation_per_kw_month", "support_rate_per_year",
-        "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
-        "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
-        "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
-        "interest_rate_per_year", "colocation_trend_per_year", "support_trend_per_year",
-        "server_price_trend_per_year", "on_prem_storage_per_tib_month",
-    }
-)  # fmt: skip
+OWNING_ALONE = frozenset({"electricity_per_kwh", "colocation_per_kw_month"})
 """Figures that are in the charges of servers alone."""
-RENTING_ALONE = frozenset(
-    {
-        "cloud_price_trend_per_year", "cloud_support_rate", "cloud_staff_fte_per_accelerator",
-        "storage_per_gib_month", "egress_per_gib",
-    }
-)  # fmt: skip
-"""Figures that are in the charges of offers, and of data, alone."""
-PRICES_OF_DATA = frozenset({"storage_per_gib_month", "egress_per_gib"})
 
 
 @dataclass(frozen=True)
@@ -74,9 +57,8 @@ class ModelInputs:
     peak: Floats
     """[T] reference accelerators at once."""
     data: CloudData
-    term_end: str = "prorate"
+    term_end: str = "full"
     quotas: tuple[Quota, ...] = ()
-    beyond_quotas: tuple[CapacitySource, ...] = ()
     supply: SupplyLimits = NO_LIMITS
     max_spot_share: float = 1.0
     capex_budget: float | None = None
@@ -129,11 +111,6 @@ class ModelInputs:
         return tuple(self._price_rentals())
 
     @cached_property
-    def worked_out_from_rentals(self) -> dict[Hashable, Any]:
-        """What was worked out from the charges of rentals alone; shared wherever those are."""
-        return {}
-
-    @cached_property
     def server_sources(self) -> tuple[CapacitySource, ...]:
         """The servers, to buy and in place, with their charges."""
         known = self.throughput, self.assumptions, self.calendar, self.packed_sizes
@@ -141,8 +118,7 @@ class ModelInputs:
         return tuple(map(self._with_data, built))
 
     def _with_data(self, source: CapacitySource) -> CapacitySource:
-        charged = self.data.charge_own(source, self.calendar, self.hours)
-        return self.data.let_wait(charged, self.runs.hours_of(source))
+        return self.data.charge_own(source, self.calendar, self.hours)
 
     @cached_property
     def by_key(self) -> dict[str, CapacitySource]:
@@ -210,6 +186,20 @@ class ModelInputs:
         """Whether its machines rent whole while work lasts; of level work the last single not."""
         return self.whole_nodes and not (self.is_level and source.accelerators <= 1)
 
+    def with_units(self, units: Mapping[str, int]) -> ModelInputs:
+        """The same with just so many units of some sources started."""
+        copy = replace(self)
+        vars(copy)["problem"] = replace(
+            self.problem,
+            units=tuple(
+                replace(unit, min_units=units[unit.key], max_units=units[unit.key])
+                if unit.key in units
+                else unit
+                for unit in self.problem.units
+            ),
+        )
+        return copy
+
     def for_scenario(self, key: ScenarioKey) -> ModelInputs:
         """The same with the other costs of one scenario."""
         has_own = any(cost.scenarios is not None for cost in self.other_costs)
@@ -237,7 +227,7 @@ class ModelInputs:
             if is_limited:
                 days = reserved_days(at_peak, self.calendar.start)
                 rental = limit_by_date(rental, self.hours, self.runs.of(rental), days)
-            priced = price_rental(
+            yield price_rental(
                 rental,
                 self.assumptions,
                 self.calendar,
@@ -247,12 +237,11 @@ class ModelInputs:
                 fall_back(rental, self.fallback),
                 at_peak if is_limited else None,
             )
-            yield self.data.let_wait(priced, at_peak)
 
     @cached_property
     def fallback(self) -> CapacitySource | None:
         """What spot that is not there falls back to; None without an offer on demand."""
-        return cheapest_on_demand(self.rentals, self.calendar.months)
+        return cheapest_on_demand(self.rentals)
 
     def find_fallbacks(self, used: Collection[str]) -> set[str]:
         """Key of the offer at whose price sources in use are paid while spot is not there."""
@@ -268,15 +257,6 @@ class ModelInputs:
         if stream is None:
             return
         yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed_streams=(stream,))
-
-    def select_sources(self, keys: Collection[str]) -> ModelInputs:
-        """The same with the sources of these keys alone; what is owned already stays."""
-        servers = tuple(s for s in self.servers.to_buy if f"server:{s.slug}" in keys)
-        return replace(
-            self,
-            rentals=tuple(r for r in self.rentals if r.key in keys),
-            servers=replace(self.servers, to_buy=servers),
-        )
 
     def with_assumption(self, field: str, value: float) -> ModelInputs:
         """The same with another value of one assumption."""
@@ -294,41 +274,20 @@ class ModelInputs:
             data=replace(self.data, assumptions=assumptions),
         )
         rents_as_before = field in WORTH_ALONE | OWNING_ALONE
-        in_moving = frozenset() if self.data.home is None else PRICES_OF_DATA
-        owns_as_before = field in WORTH_ALONE | RENTING_ALONE - in_moving
-        return self._share_with(changed, rents_as_before, owns_as_before)
+        return self._share_with(changed, rents_as_before, field in WORTH_ALONE)
 
     def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
         if rentals:
             vars(changed)["priced_rentals"] = self.priced_rentals
-            vars(changed)["worked_out_from_rentals"] = self.worked_out_from_rentals
         if servers:
             vars(changed)["server_sources"] = self.server_sources
         return changed
-
-    def with_demand(self, factor: float | Floats) -> ModelInputs:
-        """The same with `factor` times the hours and the peak."""
-        changed = replace(self, hours=self.hours * factor, peak=self.peak * factor)
-        by_date = any(map(is_list_price_by_date, self.rentals))
-        return self._share_with(
-            changed, rentals=not (self.data.has_data or by_date), servers=not self.data.has_data
-        )
 
     def in_other_months(self, hours: Floats, peak: Floats) -> ModelInputs:
         """The same with its work in other months, for the same charges."""
         return self._share_with(replace(self, hours=hours, peak=peak), rentals=True, servers=True)
 
-    def with_rental_prices(self, factor: float) -> ModelInputs:
-        """The same with every rental price, upfront included, times `factor`."""
-        rentals = tuple(
-            replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)
-            for r in self.rentals
-        )
-        return self._share_with(replace(self, rentals=rentals), rentals=False, servers=True)
-
-    def with_unit_prices(self, factor: float, in_range: bool = False) -> ModelInputs:
-        """The same with the price of every server to buy times `factor`; `in_range`: as far as the
-        range of its own price goes."""
-        servers = tuple(s.at_price(factor, in_range) for s in self.servers.to_buy)
-        changed = replace(self, servers=replace(self.servers, to_buy=servers))
-        return self._share_with(changed, rentals=True, servers=False)
+    def with_servers(self, to_buy: tuple[ServerToBuy, ...]) -> ModelInputs:
+        """The same with other ranges of what servers cost and of when they come."""
+        changed = replace(self, servers=replace(self.servers, to_buy=to_buy))
+        return self._share_with(changed, rentals=True, servers=True)

@@ -1,13 +1,12 @@
 """Plans whose bills use up credits and minimum spends: the cheapest with all of it counted. PURE.
 
 The model of a plan shares bills out among the pools as it likes, so that what it proves bounds all
-plans; the plan that it finds is settled again, pool by pool in the order of their ends. Where its
-lines are over a budget in total, it is solved again with the budget lower by the excess.
+plans; the plan that it finds is settled again, pool by pool in the order of their ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,9 +18,6 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.plan_model import Spending, plan_cost
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
 
-ROUNDS = 3
-"""Times that one is solved, lines that are over a budget having lowered it."""
-
 
 @dataclass(frozen=True)
 class PlansWithCredits:
@@ -29,38 +25,14 @@ class PlansWithCredits:
 
     inputs: ModelInputs
     problem: PlanProblem
-    over: Callable[[Plan], float]
-    """By how much the lines of a plan are over a budget; 0 where they keep to all."""
-    most_in_total: float | None = None
-    """The most that the lines of a plan may come to; None without such a budget."""
-
-    def find(self, search: Callable[[PlanProblem, PlansWithCredits], Plan]) -> Plan:
-        """The best plan found and a bound on all plans; where none keeps to the budgets, the one
-        that is least over them. `search` gives plans that are priced by `settle`."""
-        problem, bound = self.problem, -np.inf
-        if self.most_in_total is not None:
-            problem = replace(problem, total_budget=self.most_in_total)
-        best, least_over = None, np.inf
-        for turn in range(ROUNDS):
-            plan = search(problem, self)
-            if not turn:
-                excess = [pool.most_excess(self.inputs.calendar) for pool in self.inputs.pools]
-                bound = plan.bound - sum(excess)
-            if not plan.feasible:
-                best = best or plan
-                break
-            over = self.over(plan)
-            if best is None or (over, plan.cost) < (least_over, best.cost):
-                best, least_over = plan, over
-            if not over or self.most_in_total is None or problem.total_budget is None:
-                break
-            problem = replace(problem, total_budget=problem.total_budget - over)
-        assert best is not None
-        return replace(best, bound=min(bound, best.cost))
 
     def settle(self, plan: Plan) -> Plan:
-        """The plan at its cost with its bills settled."""
-        return replace(plan, cost=self._cost(plan)) if plan.feasible else plan
+        """The plan at its cost with its bills settled, and a bound on all plans."""
+        bound = plan.bound - sum(p.most_excess(self.inputs.calendar) for p in self.inputs.pools)
+        if not plan.feasible:
+            return replace(plan, bound=bound)
+        cost = self._cost(plan)
+        return replace(plan, cost=cost, bound=min(bound, cost))
 
     def _cost(self, plan: Plan) -> float:
         calendar, bills = self.inputs.calendar, self._bills(plan)
@@ -117,5 +89,5 @@ class PlansWithCredits:
             {key: self._billed[key].hour for key in billed},
             {key: self._billed[key].unit for key in billed},
             self._fixed,
-            (1.0 - calendar.tax_rate) * (self.most_in_total is not None),
+            1.0 - calendar.tax_rate,
         )

@@ -143,7 +143,7 @@ def _beside_units(keys: Collection[str], job: int, inputs: ModelInputs) -> Itera
     H / 730 accelerators all month, of which machines rented do their part in less time.
 
     So it is only where any of them holds a run of `job` by itself, and nothing counts machines at
-    once: no quota, share of a provider, wait for data or reservation by the day.
+    once: no quota, share of a provider, home of data or reservation by the day.
     """
     if not inputs.fills_machines or counts_machines(inputs):
         return

@@ -2,69 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.copies import replace
 from planner.contract.labels import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
 from planner.costing.budgets_in_books import Budgets
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.spend_pools import select_costs
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import ConflictingConstraint, Plan, PlanProblem
+from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.solve import UNDECIDED, solve
-from planner.costing.optimizer.work import MAX_MODEL_CELLS, WorkMeter
+from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
-from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
     ScenarioKey.ON_DEMAND: ON_DEMAND,
-    ScenarioKey.SPOT: SPOT | ON_DEMAND,
-    ScenarioKey.COMMITTED: COMMITTED | ON_DEMAND,
-    ScenarioKey.CLOUD_MIX: COMMITTED | ON_DEMAND | SPOT | FLEXIBLE,
+    ScenarioKey.CLOUD: COMMITTED | ON_DEMAND | SPOT | FLEXIBLE,
     ScenarioKey.ON_PREM: ON_DEMAND | {OWNED},
     ScenarioKey.HYBRID: COMMITTED | ON_DEMAND | SPOT | FLEXIBLE | {OWNED},
 }
 """Purchase options that a scenario may use."""
 CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
-    ScenarioKey.COMMITTED: (ScenarioKey.ON_DEMAND,),
-    ScenarioKey.CLOUD_MIX: (ScenarioKey.ON_DEMAND, ScenarioKey.SPOT, ScenarioKey.COMMITTED),
-    ScenarioKey.HYBRID: tuple(key for key in ScenarioKey if key is not ScenarioKey.HYBRID),
+    ScenarioKey.CLOUD: (ScenarioKey.ON_DEMAND,),
+    ScenarioKey.HYBRID: (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD, ScenarioKey.ON_PREM),
 }
 """Scenarios whose plans are open to another one too."""
-_NOT_WIDENED = "machines larger than their quota were not tried: they do not fit into the memory"
 LINE_UNITS = 20
 """Units of work for a line of the books."""
 
 
 def scenario_options(key: ScenarioKey, interruptible: bool) -> frozenset[str]:
-    """Purchase options that a scenario may use: none that can be interrupted, but for the spot
-    scenario, where the work does not allow it."""
-    options = OPTIONS[key]
-    return options if interruptible or key is ScenarioKey.SPOT else options - SPOT - FLEXIBLE
-
-
-def contained_scenarios(interruptible: bool) -> Mapping[ScenarioKey, tuple[ScenarioKey, ...]]:
-    """Scenarios whose plans are open to another one too."""
-    if interruptible:
-        return CONTAINS
-    return {
-        key: tuple(other for other in others if other is not ScenarioKey.SPOT)
-        for key, others in CONTAINS.items()
-    }
-
-
-def is_allowed(key: ScenarioKey, interruptible: bool) -> bool:
-    """Whether a scenario may be recommended."""
-    return interruptible or key is not ScenarioKey.SPOT
+    """Purchase options that a scenario may use: none that can be interrupted where the work may
+    not be."""
+    return OPTIONS[key] if interruptible else OPTIONS[key] - SPOT - FLEXIBLE
 
 
 def solve_scenarios(
@@ -79,14 +59,13 @@ def solve_scenarios(
     """
     work = WorkMeter() if work is None else work
     common = _ScenarioSolver(inputs)
-    contains = contained_scenarios(inputs.interruptible)
     scenarios: dict[ScenarioKey, Scenario] = {}
     for i, key in enumerate(ScenarioKey):
         own_inputs = inputs.for_scenario(key)
         solver = common if own_inputs is inputs else _ScenarioSolver(own_inputs)
         others = [
             other
-            for other in contains.get(key, ())
+            for other in CONTAINS.get(key, ())
             if scenarios[other].feasible and _cost_alike(inputs, key, other)
         ]
         part = work.share(1 / (len(ScenarioKey) - i), stops=False)
@@ -101,10 +80,19 @@ def solve_scenario(
     work: WorkMeter,
     ceiling: float = np.inf,
     excluded: frozenset[str] = frozenset(),
+    units: Mapping[str, int] | None = None,
 ) -> Scenario:
-    """One scenario by itself, without the sources of some keys; infeasible where no plan of it
-    costs less than `ceiling`."""
-    return _ScenarioSolver(inputs.for_scenario(key), ceiling, excluded).scenario(key, work)
+    """One scenario by itself, without the sources of some keys and with just so many `units` of
+    others; infeasible where no plan of it costs less than `ceiling`."""
+    own = inputs.for_scenario(key)
+    own = own.with_units(units) if units else own
+    return _ScenarioSolver(own, ceiling, excluded).scenario(key, work)
+
+
+def may_hold(inputs: ModelInputs, key: ScenarioKey, used: Set[str]) -> bool:
+    """Whether a plan of all sources that pays for those `used` is one of this scenario too."""
+    keys = inputs.keys(scenario_options(key, inputs.interruptible))
+    return used <= keys and _cost_alike(inputs, key, ScenarioKey.HYBRID)
 
 
 def _cost_alike(inputs: ModelInputs, one: ScenarioKey, other: ScenarioKey) -> bool:
@@ -142,22 +130,18 @@ class _ScenarioSolver:
     def scenario(self, key: ScenarioKey, work: WorkMeter, known: Plan | None = None) -> Scenario:
         missing = missing_option(self.inputs, key)
         if missing:
-            by_key = {ScenarioKey.ON_DEMAND: ON_DEMAND, ScenarioKey.SPOT: SPOT}
-            options = by_key.get(key, frozenset())
+            options = ON_DEMAND if key is ScenarioKey.ON_DEMAND else frozenset()
             is_sold = options & {s.purchase_option for s in self.inputs.sources}
             unknown = () if is_sold else find_missing(self.inputs.coverage, options)
             why_not = (missing, *describe_missing(unknown))
-            limits = self._quotas_in_the_way(key, work)
-            return Scenario(key, feasible=False, why_not=why_not, conflicts=limits)
+            return Scenario(key, feasible=False, why_not=why_not)
         plan = self.plan_of[key] = self._find_plan(key, work, known)
         if plan.feasible:
             warnings = tuple(self._warnings(key, plan))
             scenario = build_scenario(self.inputs, key, plan, plan.bound, warnings)
         else:
-            valued = self._quotas_in_the_way(key, work) or _with_values(plan.conflicts)
+            valued = tuple(one for one in plan.conflicts if one.required_value is not None)
             why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
-            if self.inputs.beyond_quotas and self._is_too_large_to_widen:
-                why_not = (*why_not, _NOT_WIDENED)
             scenario = Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
         work.charge(LINE_UNITS * len(scenario.lines))
         return scenario
@@ -174,10 +158,6 @@ class _ScenarioSolver:
             )
             problem = replace(problem, rental_options=rental_options)
             return self._solve(keys, problem, work, "on_prem")
-        if key is ScenarioKey.SPOT:
-            spot_only = self._solve(self.inputs.keys(SPOT) - self.excluded, problem, work)
-            if spot_only.feasible:
-                return spot_only
         return self._solve(keys, problem, work, known=known)
 
     def _solve(
@@ -190,35 +170,21 @@ class _ScenarioSolver:
     ) -> Plan:
         cache_key = (name, keys)
         if cache_key not in self.plans:
-            budgets = Budgets(self.inputs, problem)
-            steps = budgets.search()
-            step = next(steps)
-            while isinstance(step, PlanProblem):
-                step = steps.send(self._solve_step(keys, step, work, known, budgets))
-            self.plans[cache_key] = step
+            credits = PlansWithCredits(self.inputs, problem) if self.inputs.pools else None
+            ceiling, known = (self.ceiling, known) if credits is None else (np.inf, None)
+            self.plans[cache_key] = Budgets(self.inputs, problem).solve_within(
+                lambda step: self._search(keys, step, work, ceiling, known, credits)
+            )
         return self.plans[cache_key]
-
-    def _solve_step(
-        self, keys: frozenset[str], step: PlanProblem, work: WorkMeter, known: Plan | None,
-        budgets: Budgets,
-    ) -> Plan:  # fmt: skip
-        if not self.inputs.pools:
-            return self._search(keys, step, work, self.ceiling, known)
-
-        def search(one: PlanProblem, credits: PlansWithCredits) -> Plan:
-            return self._search(keys, one, work, credits=credits)
-
-        plans = PlansWithCredits(self.inputs, step, budgets.most_over, budgets.most_in_total)
-        return plans.find(search)
 
     def _search(
         self,
         keys: frozenset[str],
         problem: PlanProblem,
         work: WorkMeter,
-        ceiling: float = np.inf,
-        known: Plan | None = None,
-        credits: PlansWithCredits | None = None,
+        ceiling: float,
+        known: Plan | None,
+        credits: PlansWithCredits | None,
     ) -> Plan:
         if self.inputs.one_accelerator or self.inputs.fills_machines:
             groups = list(group_by_run(keys, self.inputs))
@@ -237,25 +203,6 @@ class _ScenarioSolver:
             return solve(problem, keys, work=work, ceiling=ceiling)
         return credits.settle(solve(problem, keys, work=work, spending=credits.spending))
 
-    def _quotas_in_the_way(
-        self, key: ScenarioKey, work: WorkMeter
-    ) -> tuple[ConflictingConstraint, ...]:
-        inputs = self.inputs
-        if not inputs.beyond_quotas or np.isfinite(self.ceiling) or self._is_too_large_to_widen:
-            return ()
-        rentals = (*inputs.rentals, *inputs.beyond_quotas)
-        wider = _ScenarioSolver(replace(inputs, rentals=rentals, beyond_quotas=()))
-        if missing_option(wider.inputs, key):
-            return ()
-        return _with_values(wider._find_plan(key, work, None).conflicts)
-
-    @property
-    def _is_too_large_to_widen(self) -> bool:
-        calendar = self.inputs.calendar
-        committed = sum(rental.is_committed for rental in self.inputs.beyond_quotas)
-        units = 2 * len(self.inputs.units) + committed
-        return units * calendar.months * calendar.length > MAX_MODEL_CELLS
-
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         inputs = self.inputs
         owned = {s.key for s in inputs.sources if s.is_owned}
@@ -266,12 +213,6 @@ class _ScenarioSolver:
             and not has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first one could arrive."
-        if key is ScenarioKey.COMMITTED and not has_commitments(inputs, plan, units_started):
-            is_known = not find_missing(inputs.coverage, COMMITTED)
-            reason = "fits" if is_known else "has a known price here"
-            if any(s.purchase_option in COMMITTED for s in inputs.sources):
-                reason = "saves money" if is_known else "with a known price saves money"
-            yield f"No commitment {reason}: this is renting on demand alone."
         yield from self._missing_prices(key, plan)
 
     def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
@@ -290,10 +231,6 @@ class _ScenarioSolver:
             yield from describe_missing(missing)
 
 
-def _with_values(limits: Sequence[ConflictingConstraint]) -> tuple[ConflictingConstraint, ...]:
-    return tuple(one for one in limits if one.required_value is not None)
-
-
 def build_scenario(
     inputs: ModelInputs, key: ScenarioKey, plan: Plan, bound: float, warnings: tuple[str, ...] = ()
 ) -> Scenario:
@@ -307,7 +244,6 @@ def build_scenario(
         accrued=ledger.accrued,
         entries=ledger.entries,
         present=ledger.present,
-        pool_entries=ledger.pool_entries,
         write_off=ledger.write_off,
         peak=plan.peak,
         is_level=plan.is_level,
@@ -334,10 +270,6 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
     options = {s.purchase_option for s in inputs.sources if s.existing is None}
     if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
         return "no offer on demand fits"
-    if key is ScenarioKey.SPOT and not options & SPOT:
-        return "no spot offer fits"
-    if key is ScenarioKey.SPOT and inputs.max_spot_share == 0:
-        return "the most spot is 0%"
     if key is ScenarioKey.ON_PREM:
         owned = [s for s in inputs.sources if s.is_owned]
         if not owned:
@@ -355,9 +287,3 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
 
 def has_existing_servers(inputs: ModelInputs) -> bool:
     return any(s.existing is not None and s.existing.any() for s in inputs.sources)
-
-
-def has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:
-    """Whether a plan pays for anything before it is used."""
-    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
-    return any(inputs.by_key[key].purchase_option in COMMITTED for key in used)

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.copies import replace
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
 from planner.costing.optimizer.solve import (
     NOT_CHEAPER,
@@ -23,7 +24,6 @@ from planner.costing.optimizer.solve import (
 )
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
-from pricing.common.copies import replace
 
 _ROUNDING = 1e-9
 

@@ -48,7 +48,7 @@ def _as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
 
 TABLES = (
     *("scenarios", "lines", "capacity", "purchases", "fiscal_years", "break_even"),
-    *("assumptions", "tornado", "risk", "verdict"),
+    *("assumptions", "drivers", "risk", "verdict"),
 )
 """Names of the tables of an answer, known without loading pandas; `frames` builds them."""
 FOCUS_TYPE = "text/csv; charset=utf-8; header=present"

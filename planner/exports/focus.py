@@ -17,7 +17,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property
 from typing import Any
 
-from planner.contract.amounts import decimals_of, format_month
+from planner.contract.amounts import decimals_of
 from planner.contract.answer.comparison import OfferUsed, SavedPlan
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioRecord
 from planner.contract.labels import (
@@ -74,20 +74,9 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
         yield row | {"x_IsForecast": "true", "x_ScenarioId": scenario.key.value}
 
 
-def _cost(answer: SavedPlan, purchase: Purchase, offer: OfferUsed) -> Decimal | None:
-    """What the whole term costs, each month at its contract discount; None where the first month
-    is free, so that no bill of the plan says what later ones are."""
-    each = purchase.due_per_month or Decimal(0)
-    months = range(purchase.first, purchase.first + (offer.term_months or 0))
-    factors = [
-        Decimal(str(offer.multiplier_in(format_month(answer.month(month))))) for month in months
-    ]
-    if len(set(factors)) == 1:
-        monthly = each * len(factors)
-    elif factors[0]:
-        monthly = each * sum(factors) / factors[0]
-    else:
-        return None
+def _cost(answer: SavedPlan, purchase: Purchase, offer: OfferUsed) -> Decimal:
+    """What the whole term costs."""
+    monthly = (purchase.due_per_month or Decimal(0)) * (offer.term_months or 0)
     return round((purchase.due_at_start or Decimal(0)) + monthly, decimals_of(answer.currency))
 
 
@@ -410,8 +399,7 @@ class ListPrices:
         offer = self._offer(line)
         if offer is None or line.category not in DISCOUNTED:
             return line.unit_price
-        month = format_month(self.answer.month(line.month))
-        multiplier = Decimal(str(offer.multiplier_in(month)))
+        multiplier = Decimal(str(offer.multiplier))
         if multiplier in (0, 1):
             return line.unit_price
         return (line.unit_price / multiplier).quantize(_PRICE_STEP, ROUND_HALF_EVEN)
@@ -436,16 +424,8 @@ class ListPrices:
         }
 
 
-def describe_discounts(offer: OfferUsed) -> str:
-    """How contract discounts change the prices of an offer, and from which months on."""
-    if not offer.multiplier_changes:
-        return _change(offer.multiplier)
-    return ", ".join(
-        f"{_change(one.multiplier)} from {one.first}" for one in offer.multiplier_changes
-    )
-
-
-def _change(multiplier: float) -> str:
+def describe_discount(multiplier: float) -> str:
+    """How contract discounts change the prices of an offer."""
     if multiplier == 1:
         return "list price"
     return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")

@@ -34,7 +34,7 @@ from planner.contract.answer.common import AnswerModel, MonthIndex, ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
-from planner.contract.answer.risk import BreakEvenRow, CostRange, SensitivityRow
+from planner.contract.answer.risk import BreakEvenRow, CostRange, Driver
 from planner.contract.answer.scenario import (
     CapacityRow,
     CostLine,
@@ -69,6 +69,7 @@ _OFFER_DTYPES: Mapping[str, Dtype] = {
     "native_price": MONEY,
     "sku": "str",
     "sold_now": "bool",
+    "absent_since": DAY,
     "as_of": DAY,
     "source": "str",
     "revision": "Int64",
@@ -134,11 +135,9 @@ def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     return frame
 
 
-def tornado_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each figure at its low and high value; `effect`: how far the total moves."""
-    frame = build_frame(SensitivityRow, answer.sensitivity, answer)
-    frame["effect"] = np.array([row.effect for row in answer.sensitivity], dtype="float64")
-    return frame
+def drivers_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each driver at its low and high value, with the value at which the advice turns."""
+    return build_frame(Driver, answer.drivers, answer)
 
 
 def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
@@ -180,7 +179,7 @@ FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
     "fiscal_years": fiscal_years_frame,
     "break_even": break_even_frame,
     "assumptions": assumptions_frame,
-    "tornado": tornado_frame,
+    "drivers": drivers_frame,
     "risk": risk_frame,
     "verdict": verdict_frame,
 }
@@ -272,7 +271,7 @@ def build_frame(
 def _money_names() -> frozenset[str]:
     models = (
         *(ScenarioAnswer, CostLine, Purchase, BreakEvenRow),
-        *(SensitivityRow, CostRange, Verdict, FiscalYearFinance, ProjectShare),
+        *(Driver, CostRange, Verdict, FiscalYearFinance, ProjectShare),
     )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
     return frozenset(names | {"regret", *_OFFER_MONEY})

@@ -15,7 +15,7 @@ from typing import Any
 import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
-from planner.contract.amounts import decimals_of, parse_month
+from planner.contract.amounts import decimals_of
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import (
     ComparisonAnswer,
@@ -25,11 +25,10 @@ from planner.contract.answer.comparison import (
     source_name,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.figures import verdict_facts
 from planner.contract.labels import (
-    CAUSE_TITLES,
     SCENARIO_TITLES,
     accelerator_name,
-    budget_title,
     category_title,
     choice_name,
     cloud_title,
@@ -39,7 +38,6 @@ from planner.contract.labels import (
     value_name,
 )
 from planner.exports.csv_export import Context, cost_rows
-from planner.exports.focus import describe_discounts
 
 OPTIONS = {
     "in_memory": True,
@@ -354,42 +352,6 @@ def _capacity(book: Book, answer: SavedPlan) -> None:
     book.table("Capacity", columns, rows)
 
 
-Fact = tuple[str, Cell, str]
-"""Title, value and style."""
-
-
-def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
-    """What the advised plan asks for and how sure it is; a figure that there is none of is left
-    out. Its total and present value stand with those of the other scenarios."""
-    if answer.verdict is None:
-        return []
-    verdict, interval = answer.verdict, answer.verdict.range
-    within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
-    facts: list[Fact] = [
-        ("Expected cost", verdict.expected, "money"),
-        *(
-            (f"Risk allowance: {CAUSE_TITLES[cause]}", amount, "money")
-            for cause, amount in verdict.risk_allowance.items()
-        ),
-        (f"{within}, from", interval.p10 if interval else None, "money"),
-        (f"{within}, to", interval.p90 if interval else None, "money"),
-        ("Of this range", (interval.note or None) if interval else None, ""),
-        ("Capital to approve now", verdict.capital_to_approve, "money"),
-        ("Contracts to sign now", verdict.obligation_to_sign, "money"),
-        ("Due within the plan", verdict.within_horizon, "money"),
-        ("Owed afterwards", verdict.owed_after, "money"),
-        ("Resale counted", verdict.resale, "money"),
-        ("Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"),
-        ("Stays the cheapest", verdict.confidence, "share"),
-        ("Oldest rental price paid", verdict.oldest_price, "day"),
-    ]
-    for budget in verdict.budget:
-        title = budget_title(budget.kind, budget.fiscal_year)
-        facts.append((f"{title}, left", budget.headroom, "money"))
-        facts.append((f"{title}, in words", budget.sentence or None, ""))
-    return [fact for fact in facts if fact[1] is not None]
-
-
 _YEARS = (
     Column("Scenario", 12),
     Column("Fiscal year", 10),
@@ -580,11 +542,6 @@ _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
     ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
     ("SKU", 24, lambda offer: offer.sku),
     ("Source", 70, lambda offer: offer.source),
-    (
-        "Contract discounts by month",
-        40,
-        lambda offer: describe_discounts(offer) if offer.multiplier_changes else None,
-    ),
     ("Provider (id)", 24, lambda offer: offer.provider),
     ("Accelerator (id)", 24, lambda offer: offer.accelerator),
     ("Option (id)", 24, lambda offer: offer.purchase_option),

@@ -13,6 +13,44 @@ def _leave_out(request: Any) -> None:
         request.pop(f"on_prem.{name}", None)
         if isinstance(own, dict):
             own.pop(name, None)
+    for cost in request.get("other_costs") or ():
+        if isinstance(cost, dict) and cost.get("scenarios"):
+            cost["scenarios"] = list(dict.fromkeys(map(_four, cost["scenarios"])))
+
+
+def _four(scenario: Any) -> Any:
+    """The one of four scenarios that a scenario of the former six is part of."""
+    return "cloud" if scenario in ("spot", "committed", "cloud_mix") else scenario
+
+
+KEYS = {"scenario", "next_best", "against", "recommended", "cheapest_at_low", "cheapest_at_high"}
+
+
+def _name_four(part: Any) -> None:
+    """Renames scenarios wherever a field of an answer names one."""
+    for value in part.values() if isinstance(part, dict) else part:
+        if isinstance(value, dict | list):
+            _name_four(value)
+    if isinstance(part, dict):
+        part.update({key: _four(part[key]) for key in KEYS & part.keys() if part[key]})
+
+
+def _keep_four(answer: Any) -> None:
+    """Of an answer's former ways to rent the advised one, else the mix, as the cloud's."""
+    advised = (answer.get("recommendation") or {}).get("scenario")
+    cloud = advised if _four(advised) == "cloud" else "cloud_mix"
+    left_out = {"spot", "committed", "cloud_mix"} - {cloud}
+    rows = answer.get("scenarios") or []
+    answer["scenarios"] = [row for row in rows if row["key"] not in left_out]
+    for row in answer["scenarios"]:
+        row["key"] = _four(row["key"])
+    risk = answer.get("risk") or {}
+    for values in (risk, risk.get("probability_cheapest") or {}, risk.get("regret") or {}):
+        for key in left_out & values.keys():
+            del values[key]
+        if cloud in values:
+            values["cloud"] = values.pop(cloud)
+    _name_four(answer)
 
 
 def freeze_plans(apps: Any, schema_editor: Any) -> None:
@@ -27,6 +65,7 @@ def freeze_plans(apps: Any, schema_editor: Any) -> None:
         for row in saved.answer.get("cheaper_if", ()):
             together = row.get("together_with") or ()
             row["together_with"] = {one["field"]: one["value"] for one in together}
+        _keep_four(saved.answer)
         try:
             saved.rows = shown_rows(ComparisonAnswer.model_validate(saved.answer))
         except ValidationError:

@@ -13,11 +13,9 @@ from planner.models.bookkeeping import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
-    watched_portfolios,
     watched_projects,
 )
 from planner.models.project import (
-    PORTFOLIO_DOCUMENTS,
     ActualLine,
     ActualsUpload,
     BudgetPeriod,
@@ -25,7 +23,6 @@ from planner.models.project import (
     SavedComparison,
     SavedPortfolio,
     State,
-    Variant,
 )
 from planner.models.team import (
     ALL_SCOPES,
@@ -45,7 +42,6 @@ from planner.models.team import (
 __all__ = [
     "ALL_SCOPES",
     "ANONYMOUS",
-    "PORTFOLIO_DOCUMENTS",
     "Access",
     "ActualLine",
     "ActualsUpload",
@@ -71,11 +67,9 @@ __all__ = [
     "SweepRow",
     "Team",
     "TeamOwned",
-    "Variant",
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookEvent",
     "access_of",
-    "watched_portfolios",
     "watched_projects",
 ]

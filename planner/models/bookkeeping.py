@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from planner.models.project import Project, SavedComparison, SavedPortfolio, State
+from planner.models.project import Project, SavedComparison
 from planner.models.team import NAME_LENGTH, Access, Role, Team, TeamOwned, TeamQuerySet, Versioned
 
 
@@ -135,7 +135,7 @@ class Job(TeamOwned):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     owner = models.CharField(max_length=80, blank=True, db_default="")
-    """Whom it counts for: a person, a token, an anonymous address; "" for the server itself."""
+    """Whom it counts for: a person or a token; "" for the server itself."""
     attempts = models.PositiveSmallIntegerField(db_default=0)
     """How often a process began it. What an earlier attempt still writes is not taken."""
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="parts")
@@ -202,15 +202,11 @@ class AlertKind(models.TextChoices):
 
 
 class Alert(TeamOwned):
-    """A watched project or joint plan whose cost moved or that fits no longer, or a project that
-    outgrew its budget."""
+    """A watched project whose plan moved or fits no longer, or that outgrew its budget."""
 
-    project = models.ForeignKey(Project, null=True, on_delete=models.CASCADE, related_name="alerts")
-    """Null where it is about a joint plan."""
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     saved_comparison = models.ForeignKey(SavedComparison, null=True, on_delete=models.CASCADE)
-    saved_portfolio = models.ForeignKey(
-        SavedPortfolio, null=True, on_delete=models.CASCADE, related_name="alerts"
-    )
+    """The plan; null where the alert is about what was paid."""
     kind = models.CharField(max_length=20, choices=AlertKind.choices)
     message = models.CharField(max_length=500)
     currency = models.CharField(max_length=3)
@@ -222,6 +218,8 @@ class Alert(TeamOwned):
     causes = models.JSONField(default=list)
     """The offers whose price moved: [{offer_id, currency, before, after}]."""
     created_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+    """When it held no longer: should it hold again, it is told anew."""
     acknowledged_at = models.DateTimeField(null=True)
     acknowledged_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -229,12 +227,6 @@ class Alert(TeamOwned):
 
     class Meta:
         ordering = ("-created_at", "id")
-        constraints = (
-            models.CheckConstraint(
-                condition=models.Q(project=None) ^ models.Q(saved_portfolio=None),
-                name="alert_of_project_or_portfolio",
-            ),
-        )
 
     def __str__(self) -> str:
         return self.message
@@ -245,16 +237,10 @@ def watched_projects() -> models.QuerySet[Project]:
     return Project.objects.filter(watched=True, archived=False)
 
 
-def watched_portfolios() -> models.QuerySet[SavedPortfolio]:
-    """Approved joint plans that are priced again after each refresh."""
-    return SavedPortfolio.objects.filter(watched=True, state=State.APPROVED)
-
-
 class WebhookEvent(models.TextChoices):
     APPROVED = "saved_comparison.approved"
     PRICE_MOVED = "project.price_moved"
     BUDGET_OVERRUN = "project.budget_overrun"
-    PORTFOLIO_MOVED = "portfolio.price_moved"
     TEST = "test"
 
 
@@ -264,10 +250,8 @@ class WebhookEndpoint(TeamOwned, Versioned):
     url = models.URLField(max_length=500)
     description = models.CharField(max_length=NAME_LENGTH, blank=True)
     events = models.JSONField(default=list)
-    active = models.BooleanField(default=True)
     secret = models.CharField(max_length=80, db_default="", editable=False)
     """Shown once, when it is made; kept as it is, since each delivery is signed with it."""
-    secret_version = models.PositiveIntegerField(default=1)
 
     class Meta:
         ordering = ("-created_at", "id")

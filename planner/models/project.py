@@ -1,15 +1,16 @@
-"""Projects, their variants and the comparisons that a team keeps."""
+"""Projects and the comparisons that a team keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
-from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
+from planner.models.team import NAME_LENGTH, Access, Role, TeamOwned, TeamQuerySet, Versioned
 
 if TYPE_CHECKING:
     from planner.contract.answer.comparison import AnswerSummary, SavedPlan
@@ -36,7 +37,6 @@ class Project(TeamOwned, Versioned):
     workload = models.JSONField(default=dict, blank=True)
     assumptions = models.JSONField(default=dict, blank=True)
     """The rest of the comparison request: start, horizon_months, constraints, on_prem, …"""
-    tags = models.JSONField(default=dict, blank=True)
     budget = models.CharField(max_length=40, blank=True)
     """Decimal text in the project's currency; empty means no budget."""
     budget_period = models.CharField(
@@ -51,25 +51,6 @@ class Project(TeamOwned, Versioned):
     class Meta:
         ordering = ("-created_at", "id")
         indexes = (models.Index(fields=("team", "-created_at"), name="project_by_team"),)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Variant(TeamOwned, Versioned):
-    """A what-if of a project: what it changes in the project's request."""
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="variants")
-    name = models.CharField(max_length=NAME_LENGTH)
-    changes = models.JSONField(default=dict, blank=True)
-    """Parts of the comparison request laid over the project's, section by section."""
-    created_by = _person()
-
-    class Meta:
-        ordering = ("-created_at", "id")
-        constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="one_variant_per_name"),
-        )
 
     def __str__(self) -> str:
         return self.name
@@ -90,18 +71,12 @@ class SavedComparison(TeamOwned, Versioned):
     """An answer as it was shown, with the request and the price lists that it came from."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_comparisons")
-    variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.SET_NULL)
     name = models.CharField(max_length=NAME_LENGTH)
     note = models.CharField(max_length=2000, blank=True)
     given = models.JSONField()
     """The request as its author wrote it, before the team's rates."""
-    follows_project = models.BooleanField(default=True)
-    """Whether it asked what its project or variant stood for, and is repriced as that stands
-    today; otherwise its author wrote a request of their own."""
     request = models.JSONField()
     """The request that was answered, with the team's rates and the start month."""
-    inherited = models.JSONField(default=dict)
-    """Request field → where its value came from in the team's settings."""
     revisions = models.JSONField(default=dict)
     """Provider → catalog revision that the answer used."""
     answer = models.JSONField()
@@ -218,11 +193,13 @@ class ActualLine(models.Model):
         return f"{self.month} {self.instance_type} {self.cost}"
 
 
-PORTFOLIO_DOCUMENTS = (
-    *("request", "inherited", "revisions", "answer", "headline"),
-    "repriced",
-)
-"""Columns that a list does not need."""
+class PortfolioQuerySet(TeamQuerySet):
+    def for_access(self, access: Access) -> Self:
+        """A joint plan tells what each project pays: approvers and owners see it, who saved it, and
+        everybody where it is shown to all."""
+        teams = [team for team in access.team_ids if access.has_role(team, Role.APPROVER)]
+        is_visible = Q(shown_to_all=True) | Q(created_key=access.person) | Q(team_id__in=teams)
+        return super().for_access(access).filter(is_visible)
 
 
 class SavedPortfolio(TeamOwned, Versioned):
@@ -232,24 +209,10 @@ class SavedPortfolio(TeamOwned, Versioned):
     note = models.CharField(max_length=2000, blank=True)
     request = models.JSONField()
     """The request that was answered, the team's rates and start month in."""
-    inherited = models.JSONField(default=dict)
-    """Request field → where its value came from in the team's settings."""
-    revisions = models.JSONField(default=dict)
-    """Provider → catalog revision that the answer used."""
     answer = models.JSONField()
-    headline = models.CharField(max_length=1000, blank=True)
-    owners = models.JSONField(default=dict)
-    """Name of a project in the portfolio → `Access.person` of whoever made it, who sees its
-    share."""
     shown_to_all = models.BooleanField(default=False)
-    """Whether every member sees all shares, and not approvers and owners alone."""
+    """Whether every member sees it, and not its author, approvers and owners alone."""
     answered_on = models.DateField()
-    watched = models.BooleanField(default=True, db_default=True)
-    """Whether it is priced again after each refresh while it is approved."""
-    watch_threshold = models.FloatField(default=0.05, db_default=0.05)
-    """Fraction by which the total must move to raise an alert."""
-    repriced = models.JSONField(null=True)
-    """At later prices: the day (`on`), and figures then and now (`changes`)."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -259,6 +222,8 @@ class SavedPortfolio(TeamOwned, Versioned):
     approved_as = models.CharField(max_length=NAME_LENGTH, blank=True)
     """Name of the person or token that approved it; outlives the account."""
     approved_at = models.DateTimeField(null=True)
+
+    objects = PortfolioQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ("-created_at", "id")

@@ -217,7 +217,7 @@ class JointBudgets:
         """The books of the cheapest plan whose lines keep to the budgets, and what no plan costs
         less than."""
         rooms, bound = self._rounding, np.inf
-        for turn in range(ROUNDS if self.stated else 1):
+        for _ in range(ROUNDS if self.stated else 1):
             plan = solve_joint(self.eased(rooms), work=work)
             bound = plan.bound + self.joint.base_cost
             if not np.isfinite(plan.cost):
@@ -226,14 +226,7 @@ class JointBudgets:
             excess = self.excess(books)
             if not excess:
                 return books, bound
-            rooms = lower_rooms(
-                rooms,
-                self._count(plan),
-                self.stated,
-                excess,
-                self._rounding,
-                is_last=turn == ROUNDS - 2,
-            )
+            rooms = lower_rooms(rooms, excess, self._rounding)
         return None, bound
 
     @property
@@ -284,25 +277,3 @@ class JointBudgets:
         for budget in self._limits.capital_budgets:
             sums[budget.name] = books.capital_in(range(budget.first, budget.last))
         return list_excess(sums, self.stated)
-
-    def _count(self, plan: JointPlan) -> Amounts:
-        limits, problem = self._limits, self.joint.problem
-        cash, starts = np.zeros(problem.months), np.zeros(problem.months)
-        paid = limits.base_payments
-        if limits.base_cash is not None:
-            cash += limits.base_cash
-        for project, use in zip(problem.projects, plan.uses, strict=True):
-            by_hour = {one.key: one.hour_cash for one in project.problem.rental_options}
-            by_hour |= {unit.key: unit.hour_cash for unit in project.problem.units}
-            for key, hours in (*use.rented_hours.items(), *use.used_hours.items()):
-                cash += by_hour[key] * hours
-                paid += float((by_hour[key] * hours).sum())
-        for key, units in plan.units_started.items():
-            unit, at = problem.units[key], np.flatnonzero(units)
-            starts[at] += unit.capex[at] * units[at]
-            paid += float(unit.all_payments[at] @ units[at])
-            if limits.monthly_budget is not None:
-                cash += units[at] @ unit.cash_by_month[at]
-        sums = {TOTAL: paid, MONTHLY: float(cash.max(initial=0.0))}
-        spent = {b.name: float(starts[b.first : b.last].sum()) for b in limits.capital_budgets}
-        return {**sums, **spent}

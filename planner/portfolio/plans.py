@@ -17,7 +17,6 @@ from planner.contract.labels import SCENARIO_TITLES
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.choice import Terms
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.scenarios import is_allowed
 from planner.portfolio.books import Books, JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
 from planner.portfolio.preparation import JointInputs, Key, PortfolioPreparation, PreparedProject
@@ -388,10 +387,7 @@ def may_be_sooner(member: PreparedProject) -> bool:
 
 
 def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone:
-    scenarios = results.allowed_scenarios
-    renting = best_without_buying(
-        {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
-    )
+    renting = best_without_buying(results.allowed_scenarios)
     rent = None if renting is None else renting.net_present_cost
     chosen = results.advised
     if chosen is None:

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +152,7 @@ class PortfolioPreparation:
                 ),
             },
         )
-        return ProjectPreparation(comparison, self.catalog, self.today, project.start)
+        return ProjectPreparation(comparison, self.catalog, self.today, work_start=project.start)
 
     @cached_property
     def holds(self) -> bool:
@@ -257,6 +258,7 @@ class ProjectPreparation(Preparation):
 
     work_start: dt.date | None = None
     """First month of its work; None for that of the plan."""
+    shares_quotas: ClassVar[bool] = True
 
     def size_work(self, wanted: Sequence[str] | None) -> Demand:
         """Demand in the months of the plan, of work laid out over its own."""
@@ -273,7 +275,8 @@ class ProjectPreparation(Preparation):
         months = calendar.months + over
         if months < 1:
             raise InvalidInput("start", f"{self.work_start:%Y-%m} is after the plan; leave it out")
-        demand = compute_demand(self.request.workload, self.work_start, months, wanted)
+        work = self.request.workload
+        demand = compute_demand(work, self.work_start, months, wanted, self.certainty)
         hours = _shift_row(demand.hours_per_month, over)
         if not hours.any():
             raise InvalidInput("workload", "is over before the plan begins; leave the project out")

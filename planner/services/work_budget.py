@@ -1,7 +1,7 @@
 """How much work a request or a job may ask for, and whether anybody still waits for it.
 
-Everything computed for one request shares one meter: a batch, the variants side by side and the
-explanation of a plan count against the same budget.
+Everything computed for one request shares one meter: a plan and its explanation count against the
+same budget.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.contract.request.workload import (
     AcceleratorHours,
     Run,
+    Serving,
     SizedWorkload,
 )
 from planner.sizing.candidates.candidates import (
@@ -22,10 +23,10 @@ from planner.sizing.candidates.candidates import (
     notes_on,
     nothing_fits,
 )
-from planner.sizing.evidence.sample_runs import MIXED
+from planner.sizing.evidence.benchmarks import MIXED
 from planner.sizing.performance.levels import throughput_index
 from planner.sizing.runs.run_size import RunSize
-from planner.sizing.runs.schedule import Schedule, schedule_windows
+from planner.sizing.runs.schedule import CERTAINTY, Schedule, schedule_windows
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get, resolve_all
@@ -111,8 +112,11 @@ def compute_demand(
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None = None,
+    certainty: float | None = CERTAINTY,
 ) -> Demand:
     """Accelerator-hours and peak of `workload` in each month from `start`.
+
+    `certainty`: share of outcomes in which deadlines are kept; None: on average.
 
     A workload that names its accelerator is for that one alone; else every accelerator of
     `accelerators` (every known one for None) that fits is a candidate. Fields of a refusal
@@ -124,7 +128,7 @@ def compute_demand(
     """
     build = DEMANDS.get(workload.kind, _size_workload)
     try:
-        return build(workload, start, horizon_months, accelerators)
+        return build(workload, start, horizon_months, accelerators, certainty)
     except InvalidInput as error:
         raise error.under("workload") from error
 
@@ -134,8 +138,9 @@ def _given_hours(
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None,
+    certainty: float | None,
 ) -> Demand:
-    del start, accelerators
+    del start, accelerators, certainty
     _refuse_job_above_peak(workload)
     hours = _by_month("hours_per_month", workload.hours_per_month, horizon_months)
     if not hours.any():
@@ -218,10 +223,12 @@ def _size_workload(
     start: dt.date,
     horizon: int,
     accelerators: Sequence[str] | None,
+    certainty: float | None,
 ) -> Demand:
     workload = assign_accelerator(workload, accelerators)
-    windows = schedule_windows(workload.runs, start, horizon)
-    placement = Placement(workload.model_copy(update={"runs": None}), windows, horizon)
+    windows = schedule_windows(workload.runs, start, horizon, certainty)
+    undated = workload.model_copy(update={"runs": None}) if workload.runs else workload
+    placement = Placement(undated, windows, horizon)
     eligible, excluded = _laid_out(placement, accelerators)
     named = workload.accelerator
     reference = resolve_all(named)[0].slug if named is not None else choose_reference(eligible)
@@ -241,8 +248,11 @@ def _size_workload(
         is_sized=True,
         runs=workload.runs or (),
         runs_at_once=tuple(schedule.runs.tolist()),
-        # The largest run, less its trials, whose hours are spread over the months of the run too.
-        job_width=schedule.largest.accelerators
+        # The largest run, less its trials, whose hours are spread over the months of the run too;
+        # replicas work each for itself.
+        job_width=0.0
+        if isinstance(workload, Serving)
+        else schedule.largest.accelerators
         * (workload.experiments_factor / workload.attempts_factor),
     )
 

@@ -11,20 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from planner.contract.accelerator_names import describe_reading
 from planner.contract.amounts import count_months
 from planner.contract.answer.estimate import (
     CpuNote,
     EstimateAnswer,
+    EstimateCandidate,
     HoursRange,
     RunFigures,
-    ServingPlan,
 )
+from planner.contract.copies import replace
 from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
     Samples,
-    Serving,
     SizedWorkload,
     Training,
     Workload,
@@ -34,7 +35,6 @@ from planner.sizing.candidates.candidates import (
     PREFERRED,
     TIERS,
     Placement,
-    Ranked,
     assign_accelerator,
     cards_of,
     choose_reference,
@@ -46,22 +46,14 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.other_chips import cpu_note, list_other_chips
 from planner.sizing.demand import compute_demand
-from planner.sizing.footprint.memory import serving
 from planner.sizing.performance.confidence import has_user_throughput, warn_never_built
-from planner.sizing.runs.placed_size import served_beyond_context, weights_gb
+from planner.sizing.runs.placed_run import weights_gb
 from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.schedule import Window, schedule_windows
-from planner.sizing.serving.serving_plan import fewer_at_once, plan_serving, refuse_unserved
-from pricing.common.copies import replace
+from planner.sizing.runs.served_run import ServingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import (
-    Accelerator,
-    all_accelerators,
-    describe_reading,
-    get,
-    resolve_all,
-)
+from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve_all
 from pricing.market.offers import HOURS_PER_MONTH
 
 OPEN_START = dt.date(2000, 1, 1)
@@ -74,14 +66,12 @@ class EstimateRequest(RequestModel):
     """What is asked: a workload, and where it shall run."""
 
     workload: Workload
-    """What has to be done: known hours, a training, or samples."""
+    """What has to be done: known hours, a training, samples or serving."""
     accelerator: Slug | None = None
     """Accelerator to size for; absent: the workload's own, else the usual reference among those
     that fit."""
     accelerators: Count | None = None
     """How many; absent: the fewest that meet the deadline, else the usual number for the work."""
-    serving: Serving | None = None
-    """How much the trained model has to serve; absent: only the memory for it is given."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +88,12 @@ class Estimate:
     size: RunSize | None = None
     """Of the run that needs the most accelerators; None for hours as given."""
     peak: int = 1
-    serving: ServingPlan | None = None
     warnings: tuple[str, ...] = ()
     reading: str = ""
     """How the name of its accelerator is read, where several bear it."""
 
     @cached_property
-    def candidates(self) -> tuple[Ranked, ...]:
+    def candidates(self) -> tuple[EstimateCandidate, ...]:
         """Every accelerator, ranked for this work; worked out when first asked for."""
         if isinstance(self.workload, AcceleratorHours):
             return ()
@@ -121,10 +110,10 @@ class Estimate:
     def answer(self) -> EstimateAnswer:
         """What page, API and command give; None where a value has no meaning."""
         low, high = self.size.range_p10_p90 if self.size else (1.0, 1.0)
-        tier = tier_of(self.size) if self.size else None
+        tier = tier_of(self.size) if self.size and not isinstance(self.size, ServingSize) else None
         training = self.workload if isinstance(self.workload, Training) else None
-        chips = list_other_chips(self.workload, self.size, self.hours, self.serving)
-        candidates = tuple(ranked.answer for ranked in self.candidates)
+        plan = self.size.plan if isinstance(self.size, ServingSize) else None
+        chips = list_other_chips(self.workload, self.size, self.hours)
         return EstimateAnswer(
             **dict(self.size.figures if self.size else RunFigures()),
             accelerator=self.accelerator.slug,
@@ -136,16 +125,15 @@ class Estimate:
                 p90=self.hours * high,
                 holds=not any(NO_RANGE_HERE in words for words in self.warnings),
             ),
-            inference=training and serving(training, self.accelerator),
-            serving=self.serving,
+            serving=plan,
             cpu=self.cpu,
             tier=tier,
             chips=chips,
             other_chips=tuple(chip.words for chip in chips),
             tier_cards=TIERS[tier] if tier else None,
-            tier_accelerators=cards_of(tier, candidates) if tier else (),
+            tier_accelerators=cards_of(tier, self.candidates) if tier else (),
             weights_gb=training and weights_gb(training),
-            candidates=candidates,
+            candidates=self.candidates,
             notes=tuple(filter(None, (self.reading, *notes_on(self.accelerator)))),
             method=self.method,
             warnings=self.warnings,
@@ -174,16 +162,12 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
                 f"{in_request.name} is asked for and the workload names {in_workload.name}",
             )
         accelerator = in_request or in_workload
-        if parsed.serving:
-            if not isinstance(workload, Training):
-                raise InvalidInput("serving", "is of a language model; allowed with a training")
-            refuse_unserved(workload)
         if isinstance(workload, AcceleratorHours):
             sized = _stated_hours(parsed, workload, accelerator)
         else:
             sized = _size_workload(parsed, workload, accelerator)
     except InvalidInput as error:
-        own = ("accelerator", "accelerators", "serving")
+        own = ("accelerator", "accelerators")
         is_own = error.field in own or error.field.startswith("workload.")
         raise (error if is_own else error.under("workload")) from error
     name = parsed.accelerator or parsed.workload.accelerator
@@ -222,18 +206,12 @@ def _size_workload(
     windows = placement.windows
     chosen = accelerator or _reference(replace(placement, is_whole=False))
     schedule = placement.on(chosen)
-    size, serving_plan = schedule.largest, None
-    served_words: tuple[str, ...] = ()
+    size = schedule.largest
     if request.accelerators:
         size = task_on(workload, chosen).at(request.accelerators)
     runs = sum(window.count for window in windows)
-    if request.serving and isinstance(workload, Training):
-        serving_plan = plan_serving(workload, request.serving, chosen)
-        served_words = (
-            *served_beyond_context(workload, request.serving),
-            *fewer_at_once(request.serving, serving_plan),
-        )
-    same_count = schedule.hours.sum() if size is schedule.largest else None
+    is_served = isinstance(size, ServingSize)  # hours of a month
+    same_count = schedule.hours.sum() if size is schedule.largest and not is_served else None
     return Estimate(
         workload=workload,
         accelerator=chosen,
@@ -241,8 +219,7 @@ def _size_workload(
         hours=float(same_count or size.hours * runs * workload.attempts_factor),
         method=size.method + _times_over(runs, workload.attempts_factor),
         size=size,
-        serving=serving_plan,
-        warnings=(*size.warnings, *_late(windows, size, workload.attempts_factor), *served_words),
+        warnings=(*size.warnings, *_late(windows, size, workload.attempts_factor)),
     )
 
 

@@ -7,17 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pricing.market import accelerators, machine_types
+from pricing.market.clouds import find_cloud
 from pricing.market.machine_types import PROVIDERS, attached_machine_types
 from pricing.market.offers import PurchaseOption
-
-_ACCELERATED = {
-    "aws": re.compile(r"(p|g|trn|inf|dl)\d[\w-]*\.", re.IGNORECASE),
-    "azure": re.compile(r"(standard_|basic_)?n[cdgv]", re.IGNORECASE),
-    "gcp": re.compile(r"(a[234]|g[24]|ct\d)\w*-", re.IGNORECASE),
-    "oci": re.compile(r"(bm|vm)\.gpu", re.IGNORECASE),
-}
-"""How names of machines with accelerators begin."""
-
 
 ONE_OF = "1 × "
 """Begins the name of an accelerator that is billed apart from its machine."""
@@ -50,8 +42,9 @@ def find_machine(provider: str, name: str) -> Machine:
     for row in attached_machine_types() if provider == "gcp" else ():
         if row.instance_type.lower() == plain.lower():
             return Machine(name, row.accelerator, float(row.accelerator_count or 0))
-    begins = _ACCELERATED.get(provider)
-    return Machine(name, "", None if begins and begins.match(plain) else 0.0)
+    begins = find_cloud(provider).machine_names
+    may_have = begins and re.match(begins, plain, re.IGNORECASE)
+    return Machine(name, "", None if may_have else 0.0)
 
 
 @lru_cache(maxsize=20_000)
@@ -62,7 +55,7 @@ def find_machine_anywhere(provider: str, name: str) -> Machine:
     >>> [find_machine_anywhere("", name).accelerators for name in ("p5.48xlarge", "m5.large")]
     [8.0, None]
     """
-    if provider in _ACCELERATED:
+    if find_cloud(provider).machine_names:
         return find_machine(provider, name)
     of_all = (find_machine(one, name) for one in PROVIDERS)
     return next((one for one in of_all if one.accelerators), Machine(name, "", None))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from planner.contract.typed_numbers import plain_number, spell_out_round
 from planner.usage.ledger import (
     Ledger,
     MoneySum,
@@ -18,7 +19,7 @@ from planner.usage.ledger import (
 from planner.usage.machines import is_slice
 from planner.usage.reading import FileRead
 from planner.usage.tables import amount
-from pricing.common.bounded import plain_number, shorten, spell_out_round
+from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 
@@ -68,10 +69,6 @@ class Usage:
 
     def lines(self, *dimensions: str) -> list[UseLine]:
         """Use summed by these dimensions, in their order."""
-        for name in dimensions:
-            if name not in DIMENSIONS:
-                allowed = ", ".join(DIMENSIONS)
-                raise InvalidInput("by", f"{shorten(name)} is unknown; allowed are {allowed}")
         groups: dict[tuple[str, ...], list[tuple[UseKey, UseSums]]] = defaultdict(list)
         for key, sums in self.ledger.uses.items():
             groups[tuple(getattr(key, name) for name in dimensions)].append((key, sums))

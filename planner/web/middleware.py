@@ -27,6 +27,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from planner.contract.typed_numbers import read_length
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.services.observability.logs import (
     accept_request_id,
@@ -40,7 +41,7 @@ from planner.services.observability.measures import (
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
 from planner.services.teams.access import DiskFullError
 from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
-from pricing.common.bounded import check_storable, check_text, read_length
+from pricing.common.bounded import check_storable, check_text
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.problems import (
     CANNOT_BE_USED,

@@ -11,7 +11,6 @@ urlpatterns = [
     path("", start.start, name="start"),
     path("plan/", plan_page.plan, name="plan"),
     path("plan/pack/", plan_page.pack, name="plan-pack"),
-    path("plan/serving/", start.serving, name="plan-serving"),
     path("plan/live/", plan_page.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("market/", market_pages.market, name="market"),

@@ -92,7 +92,7 @@ class RateLimited(APIView):
     ) -> Response:
         answer = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(request, "rate_limit", {}).items():
-            answer.headers[f"RateLimit-{name}"] = str(value)
+            answer.headers[name] = value
         return answer
 
 

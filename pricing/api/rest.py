@@ -12,52 +12,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.conf import settings
 from django.http import QueryDict
-from rest_framework import exceptions, serializers
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pricing.api.refusals import explain_call
-from pricing.common import bounded
-from pricing.common.bounded import (
-    check_text,
-    check_tree,
-    read_decimal,
-    read_length,
-    shorten,
-)
+from pricing.common.bounded import check_text, read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.problems import (
     CANNOT_BE_USED,
     INVALID_REQUEST,
     PROBLEM_JSON,
-    TYPE,
     list_errors,
     problem_body,
 )
-
-
-class PayloadTooLarge(exceptions.APIException):
-    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_code = "body_too_large"
-
-    def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"The body is larger than {limit_bytes:,} bytes.")
-        self.limit_bytes = limit_bytes
-
-
-class Conflict(exceptions.APIException):
-    status_code = HTTPStatus.CONFLICT
-    default_code = "conflict"
-
-
-class PreconditionFailed(exceptions.APIException):
-    status_code = HTTPStatus.PRECONDITION_FAILED
-    default_code = "changed_since"
-    default_detail = "It was changed since you read it; read it again and repeat your change."
-
 
 # Errors -----------------------------------------------------------------------------------
 
@@ -101,76 +69,6 @@ def _request_values(context: Mapping[str, Any]) -> object:
     body = getattr(request, "_full_data", None)
     query = request.query_params.dict() if request is not None else {}
     return {**query, **body} if isinstance(body, Mapping) else query
-
-
-class ProblemErrorSerializer(serializers.Serializer[Any]):
-    field = serializers.CharField(allow_blank=True)
-    code = serializers.CharField(
-        help_text="required, unknown_field, unknown_value, out_of_range, wrong_type, invalid, or "
-        "more for what is not listed."
-    )
-    value = serializers.JSONField(help_text="The plain value that was refused; null for any other.")
-    message = serializers.CharField()
-    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
-
-
-class ProblemSerializer(serializers.Serializer[Any]):
-    """RFC 9457 problem details; `errors` names each field that was refused."""
-
-    type = serializers.CharField(help_text=f"`{TYPE}` and the code.")
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    code = serializers.CharField(
-        help_text="What kind of refusal it is, such as invalid_request, not_authenticated, "
-        "not_found, conflict or throttled."
-    )
-    detail = serializers.CharField(allow_blank=True)
-    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
-    errors = ProblemErrorSerializer(many=True)  # type: ignore[assignment]
-
-
-# Bodies -----------------------------------------------------------------------------------
-
-
-class GuardedJSONParser(BaseParser):
-    """JSON of a bounded size and depth, with text that every database can hold.
-
-    Of a `JSONParser` the framework reads the whole body itself, up to a limit of its own.
-    """
-
-    media_type = "application/json"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
-        try:
-            value = bounded.loads(raw.decode("utf-8"))
-        except InvalidInput:
-            raise
-        except ValueError as error:
-            raise exceptions.ParseError(f"The body is not JSON: {error}") from None
-        check_tree(value)
-        return value
-
-
-def read_body(stream: Any, parser_context: Any, limit_bytes: int) -> bytes:
-    """The body, refused before it is read when it says it is larger than the limit."""
-    request = (parser_context or {}).get("request")
-    check_length(request, limit_bytes)
-    raw: bytes = stream.read(limit_bytes + 1)
-    if len(raw) > limit_bytes:
-        raise PayloadTooLarge(limit_bytes)
-    return raw
-
-
-def check_length(request: Any, limit_bytes: int) -> None:
-    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH") or "")
-    if read_length(declared) > limit_bytes:
-        raise PayloadTooLarge(limit_bytes)
-    encoding = getattr(request, "META", {}).get("HTTP_CONTENT_ENCODING", "identity")
-    if encoding.strip().lower() not in ("", "identity"):
-        raise exceptions.UnsupportedMediaType(
-            encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
-        )
 
 
 def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> None:
@@ -267,7 +165,7 @@ def make_etag(*parts: object) -> str:
 
 def is_not_modified(request: Request, etag: str) -> bool:
     """Whether If-None-Match already names `etag`: answer `not_modified(etag)` then."""
-    return _matches_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
+    return matches_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
 
 
 def respond(request: Request, etag: str, build: Callable[[], Any]) -> Response:
@@ -281,13 +179,6 @@ def not_modified(etag: str) -> Response:
     return Response(status=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag})
 
 
-def check_if_match(request: Request, etag: str) -> None:
-    """Refuses a stale edit: If-Match, when given, must name the current ETag."""
-    value = request.META.get("HTTP_IF_MATCH")
-    if value is not None and not _matches_etag(value, etag):
-        raise PreconditionFailed
-
-
-def _matches_etag(header: str, etag: str) -> bool:
+def matches_etag(header: str, etag: str) -> bool:
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
     return "*" in tags or etag in tags

@@ -67,86 +67,77 @@ def _field_of(hint: Any, **options: Any) -> Any:
     return _PLAIN[hint](**options)
 
 
+def described(name: str, text: str, **fields: Any) -> type[serializers.Serializer[Any]]:
+    """What the document says of an answer: its fields by their types, or by what makes them."""
+    known = {
+        key: kind() if isinstance(kind, partial) else _field_of(kind)
+        for key, kind in fields.items()
+    }
+    return type(f"{name}Serializer", (serializers.Serializer,), {"__doc__": text, **known})
+
+
 def results_of(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """A whole list of such rows."""
-    name = f"{serializer.__name__.removesuffix('Serializer')}ListSerializer"
-    fields = {"results": serializer(many=True)}
-    return type(name, (serializers.Serializer,), {"__doc__": "All of them.", **fields})
+    name = f"{serializer.__name__.removesuffix('Serializer')}List"
+    return described(name, "All of them.", results=partial(serializer, many=True))
 
 
-class CatalogStateSerializer(serializers.Serializer[Any]):
-    """One provider's revision behind an answer; `age_days` is that of its oldest price."""
-
-    provider = serializers.CharField()
-    revision = serializers.IntegerField()
-    as_of = serializers.DateField(allow_null=True)
-    oldest_price_as_of = serializers.DateField(allow_null=True)
-    age_days = serializers.IntegerField(allow_null=True)
-
-
-class OfferSerializer(serializers.Serializer[Any]):
-    """Money is a decimal string. `usd_per_hour` is the effective price of the whole machine, the
-    upfront payment spread over the term, and `usd_per_accelerator_hour` that of one accelerator;
-    `recurring_usd_per_hour` is what each hour is billed, `upfront_usd` what is due once."""
-
-    id = serializers.CharField()
-    provider = serializers.CharField()
-    region = serializers.CharField()
-    zone = serializers.CharField(allow_blank=True)
-    instance_type = serializers.CharField()
-    accelerator = serializers.CharField()
-    accelerator_count = serializers.FloatField()
-    accelerator_memory_gib = serializers.FloatField(allow_null=True)
-    vcpus = serializers.FloatField(allow_null=True)
-    memory_gib = serializers.FloatField(allow_null=True)
-    purchase_option = serializers.ChoiceField([o.value for o in PurchaseOption])
-    term_months = serializers.IntegerField()
-    payment_option = serializers.ChoiceField(PAYMENT_OPTIONS, allow_blank=True)
-    usd_per_hour = serializers.CharField()
-    recurring_usd_per_hour = serializers.CharField()
-    usd_per_accelerator_hour = serializers.CharField()
-    upfront_usd = serializers.CharField()
-    currency = serializers.CharField()
-    native_price = serializers.CharField()
-    sku = serializers.CharField(allow_blank=True)
-    sold_now = serializers.BooleanField()
-    as_of = serializers.DateField(allow_null=True)
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-    revision = serializers.IntegerField()
-
-
-class OffersSerializer(serializers.Serializer[Any]):
-    next = serializers.CharField(allow_null=True)
-    count = serializers.IntegerField()
-    catalog = CatalogStateSerializer(many=True)
-    results = OfferSerializer(many=True)
-
-
-class DatedPriceSerializer(serializers.Serializer[Any]):
-    """A price from a day on; null prices from the day on which the offer was gone."""
-
-    date = serializers.DateField()
-    revision = serializers.IntegerField(allow_null=True)
-    price_per_hour = serializers.CharField(allow_null=True)
-    upfront = serializers.CharField(allow_null=True)
-    currency = serializers.CharField(allow_null=True)
-    sold_now = serializers.BooleanField()
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
-
-
-class PriceHistorySerializer(serializers.Serializer[Any]):
-    offer_id = serializers.CharField()
-    results = DatedPriceSerializer(many=True)
-
-
+CatalogStateSerializer = described(
+    "CatalogState",
+    "One provider's revision behind an answer; `age_days` is that of its oldest price.",
+    provider=str,
+    revision=int,
+    as_of=dt.date | None,
+    oldest_price_as_of=dt.date | None,
+    age_days=int | None,
+)
+OfferSerializer = described(
+    "Offer",
+    "Money is a decimal string. `usd_per_hour` is the effective price of the whole machine, the "
+    "upfront payment spread over the term, and `usd_per_accelerator_hour` that of one "
+    "accelerator; `recurring_usd_per_hour` is what each hour is billed, `upfront_usd` what is due "
+    "once.",
+    **dict.fromkeys(("id", "provider", "region", "zone", "instance_type", "accelerator"), str),
+    accelerator_count=float,
+    **dict.fromkeys(("accelerator_memory_gib", "vcpus", "memory_gib"), float | None),
+    purchase_option=partial(serializers.ChoiceField, [o.value for o in PurchaseOption]),
+    term_months=int,
+    payment_option=partial(serializers.ChoiceField, PAYMENT_OPTIONS, allow_blank=True),
+    **dict.fromkeys(("usd_per_hour", "recurring_usd_per_hour", "usd_per_accelerator_hour"), str),
+    **dict.fromkeys(("upfront_usd", "currency", "native_price", "sku"), str),
+    sold_now=bool,
+    absent_since=dt.date | None,
+    as_of=dt.date | None,
+    source=str,
+    revision=int,
+)
+OffersSerializer = described(
+    "Offers",
+    "",
+    next=str | None,
+    count=int,
+    catalog=partial(CatalogStateSerializer, many=True),
+    results=partial(OfferSerializer, many=True),
+)
+DatedPriceSerializer = described(
+    "DatedPrice",
+    "A price from a day on; null prices from the day on which the offer was gone.",
+    date=dt.date,
+    revision=int | None,
+    **dict.fromkeys(("price_per_hour", "upfront", "currency"), str | None),
+    sold_now=bool,
+    source=str,
+)
+PriceHistorySerializer = described(
+    "PriceHistory", "", offer_id=str, results=partial(DatedPriceSerializer, many=True)
+)
 ListPriceMoveSerializer = serializer_of(PriceChange, name="ListPriceMove")
-
-
-class RowsOfReasonSerializer(serializers.Serializer[Any]):
-    """Rows left out for one reason, with the most frequent details."""
-
-    count = serializers.IntegerField()
-    examples = serializers.DictField(child=serializers.IntegerField())
+RowsOfReasonSerializer = described(
+    "RowsOfReason",
+    "Rows left out for one reason, with the most frequent details.",
+    count=int,
+    examples=partial(serializers.DictField, child=serializers.IntegerField()),
+)
 
 
 class RevisionSerializer(serializers.ModelSerializer[Revision]):
@@ -157,36 +148,33 @@ class RevisionSerializer(serializers.ModelSerializer[Revision]):
 
     class Meta:
         model = Revision
-        exclude = ("id", "dates")
+        exclude = ("id", "dates", "absences")
 
 
 class RefreshRunSerializer(serializers.ModelSerializer[RefreshRun]):
     revision = serializers.IntegerField(source="revision.number", default=None, allow_null=True)
-    quarantined_batch = serializers.IntegerField(source="quarantined_batch_id", allow_null=True)
 
     class Meta:
         model = RefreshRun
         fields = "__all__"
 
 
-RevisionSummarySerializer = serializer_of(RevisionInfo, name="RevisionSummary")
+def _rows(kind: type[Any]) -> Any:
+    return partial(serializers.ListField, child=serializers.ListField(child=kind()))
 
 
-class CatalogSerializer(serializers.Serializer[Any]):
-    """Rows stand under their columns; amounts are decimal text, an absent value is empty text in
-    `offers` and null elsewhere. A rate is currency, day, units per US dollar and source."""
-
-    form = serializers.IntegerField()
-    offer_columns = serializers.ListField(child=serializers.CharField())
-    offers = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
-    region_columns = serializers.ListField(child=serializers.CharField())
-    regions = serializers.ListField(child=serializers.ListField(child=serializers.JSONField()))
-    exchange_rates = serializers.ListField(
-        child=serializers.ListField(child=serializers.CharField(allow_blank=True))
-    )
-    revisions = RevisionSummarySerializer(many=True)
-
-
+CatalogSerializer = described(
+    "Catalog",
+    "Rows stand under their columns; amounts are decimal text, an absent value is empty text in "
+    "`offers` and null elsewhere. A rate is currency, day, units per US dollar and source.",
+    form=int,
+    offer_columns=tuple[str, ...],
+    offers=_rows(serializers.CharField),
+    region_columns=tuple[str, ...],
+    regions=_rows(serializers.JSONField),
+    exchange_rates=_rows(serializers.CharField),
+    revisions=partial(serializer_of(RevisionInfo, name="RevisionSummary"), many=True),
+)
 LEVEL = ("green", "amber", "red")
 AcceleratorSerializer = serializer_of(Accelerator, "api_names")
 PartFreshnessSerializer = serializer_of(

@@ -45,7 +45,6 @@ from pricing.catalog import (
 from pricing.common.invalid_input import InvalidInput, check_known_day
 from pricing.freshness import freshness
 from pricing.market import accelerators
-from pricing.market.coverage import CoverageRow
 from pricing.market.offer_filters import ORDERINGS, OfferSearch, resolve_slugs
 from pricing.market.offer_rows import (
     catalog_json,
@@ -376,14 +375,9 @@ class CoverageView(PlainView):
             known = catalog_for(search, None, now)
             check_known_names(search, known)
             rows = search_coverage(search, known.offers)
-            return {"results": [coverage_json(row) for row in rows]}
+            return {"results": [asdict(row) for row in rows]}
 
         return respond(request, make_etag("coverage", now, search.key), build)
-
-
-def coverage_json(row: CoverageRow) -> dict[str, Any]:
-    """A row with the fields of the contract."""
-    return {**asdict(row), "state": row.state.value}
 
 
 class CatalogView(PlainView):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -31,8 +31,6 @@ PAST_PRICES = "past_prices.csv.zst"
 REGIONS = "regions.csv"
 EXCHANGE_RATES = "exchange_rates.csv"
 REPORT = "build_report.json"
-
-REGION_FIELDS = tuple(f.name for f in fields(Region))
 
 
 @lru_cache(maxsize=2)
@@ -58,7 +56,7 @@ def bundled_catalog(folder: Path = FOLDER) -> Catalog:
 
 
 def read_report(folder: Path = FOLDER) -> Mapping[str, Any]:
-    """What the bundle was built from; see `tools.bundle.build.report`."""
+    """What the bundle was built from; see `tools.bundle`."""
     report_document: Mapping[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
     return report_document
 

@@ -7,6 +7,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 DECIMAL_PLACES = 10
 _SCALE = 10**DECIMAL_PLACES
 _LARGEST = 2**63 - 1
+MAX_AMOUNT = Decimal(900_000_000)
+"""Largest price or upfront that can be kept, in any currency."""
 _EXACT = Context(prec=60)
 
 

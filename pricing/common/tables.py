@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
+
+from pricing.common.invalid_input import InvalidInput
 
 Kind = TypeVar("Kind")
 _READERS: Mapping[Any, Callable[[str], Any]] = {
@@ -22,7 +24,7 @@ _READERS: Mapping[Any, Callable[[str], Any]] = {
     float: float,
     Decimal: Decimal,
     Fraction: Fraction,
-    bool: lambda text: text == "yes",
+    bool: {"yes": True, "no": False, "true": True, "false": False, "": False}.__getitem__,
     dt.date: dt.date.fromisoformat,
     tuple[str, ...]: lambda text: tuple(part for part in text.split(";") if part),
     frozenset[str]: lambda text: frozenset(text.split()),
@@ -40,26 +42,34 @@ def read_rows(path: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(lines)
 
 
-def read_row(kind: type[Kind], row: Mapping[str, str]) -> Kind:
-    """A row as `kind`: empty text is None, or the default of a number or date."""
+def read_row(kind: type[Kind], row: Mapping[str, str | None], where: str = "") -> Kind:
+    """A row as `kind`: of empty text a field has its default, None, or what empty text means.
+
+    Raises `InvalidInput` naming the column; `where` ("line 12") goes before it.
+    """
     values: dict[str, Any] = {}
-    for name, hint, is_optional in _columns(cast(Any, kind)):
+    for name, hint, is_optional, has_default in _columns(cast(Any, kind)):
         text = row.get(name) or ""
-        if text or (not is_optional and hint in _OF_EMPTY_TEXT):
-            values[name] = _READERS[hint](text)
-        elif is_optional:
-            values[name] = None
+        if not text and (is_optional or has_default):
+            if not has_default:
+                values[name] = None
+            continue
+        try:
+            values[name] = _READERS.get(hint, hint)(text)
+        except (ValueError, ArithmeticError, KeyError):
+            label = f"{where}, {name}" if where else name
+            raise InvalidInput(label, f"{text[:60]!r} cannot be read") from None
     return kind(**values)
 
 
-_OF_EMPTY_TEXT = (str, bool, tuple[str, ...], frozenset[str])
-
-
 @cache
-def _columns(kind: type[Any]) -> tuple[tuple[str, Any, bool], ...]:
+def _columns(kind: type[Any]) -> tuple[tuple[str, Any, bool, bool], ...]:
+    """Name, type, whether it may be None and whether it has a default."""
     hints = get_type_hints(kind)
-    kinds = ((one.name, hints[one.name], get_args(hints[one.name])) for one in fields(kind))
-    return tuple(
-        (name, parts[0], True) if type(None) in parts else (name, hint, False)
-        for name, hint, parts in kinds
-    )
+    columns = []
+    for one in fields(kind):
+        hint, parts = hints[one.name], get_args(hints[one.name])
+        is_optional = type(None) in parts
+        has_default = one.default is not MISSING or one.default_factory is not MISSING
+        columns.append((one.name, parts[0] if is_optional else hint, is_optional, has_default))
+    return tuple(columns)

@@ -62,23 +62,6 @@ def explain_unread(part: NotRead, error: Exception) -> NotRead:
     return replace(part, reason=f"{part.reason}: the answer is not understood")
 
 
-class Cancelled(Exception):  # noqa: N818 - it is asked for, not an error
-    """The run was stopped while this provider was read."""
-
-
-@dataclass(frozen=True)
-class ServerTime:
-    """What a provider's `Date` header said, and what our clock said at that moment."""
-
-    server_time: dt.datetime
-    local_time: dt.datetime
-
-    @property
-    def ahead_s(self) -> float:
-        """Seconds by which our clock is ahead of theirs."""
-        return (self.local_time - self.server_time).total_seconds()
-
-
 @dataclass(frozen=True)
 class FetchResult:
     """All that one fetch brought."""
@@ -87,7 +70,10 @@ class FetchResult:
     skipped: tuple[SkippedRow, ...]
     not_read: tuple[NotRead, ...]
     retrieved_at: dt.datetime
-    server_times: tuple[ServerTime, ...] = ()
+    server_time: dt.datetime | None = None
+    """What a `Date` header said when it was farthest from our clock."""
+    ahead_s: float = 0.0
+    """Seconds by which our clock was ahead of it."""
 
 
 def fetch(
@@ -97,18 +83,18 @@ def fetch(
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
 ) -> FetchResult:
     """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
-    times: list[ServerTime] = []
+    readings: list[tuple[float, dt.datetime]] = []
 
     def note_server_time(seen: dt.datetime) -> None:
         seen_utc = seen if seen.tzinfo else seen.replace(tzinfo=dt.UTC)
-        times.append(ServerTime(seen_utc, now()))
+        readings.append(((now() - seen_utc).total_seconds(), seen_utc))
 
     offers: list[Offer] = []
     skipped: list[SkippedRow] = []
     not_read: list[NotRead] = []
     for item in provider.fetch(replace(context, server_time=note_server_time)):
         if cancelled is not None and cancelled.is_set():
-            raise Cancelled(f"{provider.name}: the run was stopped")
+            raise RunStopped(provider.name, "it was stopped", "Run it again.")
         if context.deadline is not None and time.monotonic() > context.deadline:
             raise RunStopped(
                 provider.name,
@@ -124,9 +110,9 @@ def fetch(
                 not_read.append(item)
             case _:  # an adapter outside this repository, which no type checker has seen
                 raise TypeError(f"{provider.name} gave a {type(item).__name__} instead of an offer")
-    return FetchResult(
-        tuple(offers), tuple(skipped), tuple(not_read), context.retrieved_at, tuple(times)
-    )
+    ahead_s, seen = max(readings, key=lambda one: abs(one[0]), default=(0.0, None))
+    rows = tuple(offers), tuple(skipped), tuple(not_read)
+    return FetchResult(*rows, context.retrieved_at, seen, ahead_s)
 
 
 def map_side_by_side(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:

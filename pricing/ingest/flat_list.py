@@ -17,23 +17,25 @@ from pricing.ingest.http import (
     RetryableError,
     is_loopback,
 )
-from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import (
+    FetchContext,
+    NotRead,
+    Provider,
+    ProviderUnavailable,
+    SkippedRow,
+)
 from pricing.market import accelerators
 from pricing.market.offers import Offer, PurchaseOption
 
-UNKNOWN_ACCELERATOR = "unknown accelerator"
-NO_PRICE = "no price"
 _MEMORY_TOLERANCE = 0.12
 """Lists give memory in GB or GiB, gross or usable; of two kinds of one card neither is so near."""
 _HINT = "The last published prices stay in force; try again later."
 Row = Offer | SkippedRow | NotRead
 
 
-class FlatList:
+class FlatList(Provider):
     """One cloud. Subclasses set the fields and write `read`."""
 
-    name: str
-    title: str
     setting: str
     """Names the address of the list, for a proxy or mirror."""
     default_url: str
@@ -124,13 +126,13 @@ class PriceListReader:
         device = find_device(accelerator, accelerator_gib)
         if device is None:
             size = f" of {accelerator_gib:g} GB" if accelerator_gib else ""
-            return SkippedRow(UNKNOWN_ACCELERATOR, f"{accelerator}{size}")
+            return SkippedRow("unknown accelerator", f"{accelerator}{size}")
         try:
             amount = parse_price(price)
         except ValueError as error:
             return SkippedRow("unreadable price", f"{label}: {error}")
         if not amount:
-            return SkippedRow(NO_PRICE, label)
+            return SkippedRow("no price", label)
         return Offer(
             provider=self.provider.name,
             region=region,
@@ -154,17 +156,19 @@ def _check(check: Callable[[Any], object], document: Any) -> None:
 def find_device(name: str, memory_gib: float | None) -> accelerators.Accelerator | None:
     """The accelerator of this name with about this memory each; None where none is, or several.
 
-    >>> find_device("A100 SXM4", 40).slug, find_device("H100", 80).slug
+    >>> find_device("A100 SXM4", 39.6).slug, find_device("H100", 80).slug
     ('nvidia-a100-40gb-sxm', 'nvidia-h100-80gb-sxm')
     >>> find_device("H100", 40) is None, find_device("A100", None) is None
     (True, True)
     """
-    names = [f"{name} {memory_gib:g}GB", name] if memory_gib else [name]
-    for text in names:
+    if not memory_gib:
+        return accelerators.find(name)
+    sizes = {
+        abs(one.memory_gib - memory_gib): one.memory_gib for one in accelerators.candidates(name)
+    }
+    for text in [*(f"{name} {sizes[away]:g}GB" for away in sorted(sizes)), name]:
         device = accelerators.find(text)
-        if device is not None and (
-            not memory_gib or abs(device.memory_gib - memory_gib) <= _MEMORY_TOLERANCE * memory_gib
-        ):
+        if device and abs(device.memory_gib - memory_gib) <= _MEMORY_TOLERANCE * memory_gib:
             return device
     return None
 

@@ -1,7 +1,7 @@
 """Reads pages of a provider: one policy for every adapter.
 
 Every adapter reads through `ProviderHttpClient`, whether a page comes from an SDK (`call`), an
-API (`get_json`, `get_pages`) or a big file (`pricing.ingest.downloads.Download`). Each page
+API (`get_json`, `get_pages`) or a big file (`pricing.ingest.downloads.download`). Each page
 
 - is requested at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
   after the run's deadline;
@@ -23,7 +23,7 @@ import re
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,8 +31,6 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
-
-import tenacity
 
 from pricing.ingest.provider import (
     FetchContext,
@@ -42,6 +40,7 @@ from pricing.ingest.provider import (
 
 if TYPE_CHECKING:
     import httpx
+    import tenacity
 
 __all__ = ["AccessDenied", "BadRequest", "ProviderHttpClient", "SignInExpired"]
 
@@ -58,10 +57,10 @@ T = TypeVar("T")
 class ProviderHttpClient:
     """The pages of one run of one provider."""
 
-    def __init__(self, provider: str, context: FetchContext, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(self, provider: str, context: FetchContext) -> None:
         self.provider = provider
         self.context = context
-        self.secrets = Secrets.from_settings(context.settings, secrets)
+        self.secrets = Secrets(context.settings)
         self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
         # The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet.
@@ -167,9 +166,11 @@ class ProviderHttpClient:
 
     def retry(self, name: str, request: Callable[[], T]) -> T:
         """Repeat `request` on `RetryableError`: `MAX_CALLS` calls at most, within the deadline."""
+        import tenacity
+
         sleep = cast(Callable[[float], None], self.context.extra.get("sleep", time.sleep))
         retryer = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_retryable),
+            retry=tenacity.retry_if_exception_type(RetryableError),
             stop=tenacity.stop_after_attempt(MAX_CALLS),
             wait=wait_s,
             before_sleep=lambda state: self._check_wait(name, state),
@@ -198,9 +199,6 @@ class ProviderHttpClient:
         if isinstance(error, ProviderUnavailable):
             what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
             return type(error)(self.provider, what, hint)
-        if fault := certificate_error(error):
-            what = f"{name}: the server's certificate is refused ({fault})"
-            return ProviderUnavailable(self.provider, what, CERTIFICATE_HINT)
         return ProviderUnavailable(
             self.provider,
             self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
@@ -276,15 +274,13 @@ def _certificates(_file: str | None, *, trust_env: bool) -> ssl.SSLContext:
 
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _DENIED_STATUS = frozenset({401, 403})
-CERTIFICATE_HINT = (
-    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
-    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
-)
 _STAY = "The last published prices stay in force; "
 SLOW_HINT = f"{_STAY}try again when the network is faster, or limit the run with --region."
 PAUSE_HINT = f"{_STAY}try again after that pause."
 NETWORK_HINT = (
     f"{_STAY}try again later, and if it lasts, check the network and the provider's status page."
+    " Where a proxy opens TLS, name the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE"
+    " and REQUESTS_CA_BUNDLE."
 )
 TIME_HINT = (
     f"{_STAY}check the network and the provider's status page, or give the run more time with "
@@ -345,28 +341,6 @@ class RetryableError(Exception):
         self.retry_after_s = retry_after_s
 
 
-def is_retryable(error: BaseException) -> bool:
-    """Whether asking again may help; a certificate gets no better by it."""
-    return isinstance(error, RetryableError) and not certificate_error(error)
-
-
-def certificate_error(error: BaseException) -> str:
-    """Why the server's certificate was refused, if that is behind `error`; else empty.
-
-    Each SDK wraps the error of `ssl` in its own; the chain of causes is what they share, but
-    for Azure's, which keeps the cause in `inner_exception`.
-    """
-    visited: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and cause not in visited:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
-        visited.append(cause)
-        wrapped = getattr(cause, "inner_exception", None)
-        cause = cause.__cause__ or wrapped or cause.__context__
-    return ""
-
-
 def parse_retry_after_s(header: str | None, now: datetime | None = None) -> float | None:
     """Seconds that a `Retry-After` header asks for, a number or a date; None without one.
 
@@ -391,16 +365,16 @@ def _seconds_until(date: str, now: datetime) -> float | None:
     return max(0.0, (moment_utc - now).total_seconds())
 
 
-_BACK_OFF = tenacity.wait_random_exponential(multiplier=MAX_WAIT_S / (2 ** (MAX_CALLS - 1) - 1))
-"""At random up to 4, 8, 16 and 32 s: `MAX_WAIT_S` in all."""
-
-
 def wait_s(state: tenacity.RetryCallState) -> float:
-    """Seconds until the next call: what the server asked for, else random exponential."""
+    """Seconds until the next call: what the server asked for, else at random up to 4, 8, 16 and
+    32 s, `MAX_WAIT_S` in all."""
+    import tenacity
+
     error = state.outcome.exception() if state.outcome else None
     if isinstance(error, RetryableError) and error.retry_after_s is not None:
         return error.retry_after_s
-    return _BACK_OFF(state)
+    back_off = tenacity.wait_random_exponential(multiplier=MAX_WAIT_S / (2 ** (MAX_CALLS - 1) - 1))
+    return back_off(state)
 
 
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -488,25 +462,20 @@ def _split_url(url: str) -> SplitResult:
 
 
 class Secrets:
-    """The secret values of a run. `scrub` replaces each by `***` in text.
+    """The values of settings whose name says that they are secret, and passwords in addresses.
+    `scrub` replaces each by `***` in text.
 
-    >>> secrets = Secrets.from_settings({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
+    >>> secrets = Secrets({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
     >>> secrets.scrub("key=AIzaSecret of research")
     'key=*** of research'
     """
 
-    def __init__(self, values: Iterable[str]) -> None:
-        long_enough = {value for value in values if len(value) >= _SHORTEST_SECRET}
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        secrets = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
+        passwords = [word for value in settings.values() for word in _PASSWORD.findall(value)]
+        every = {*secrets, *passwords, *map(unquote, passwords)}
+        long_enough = [value for value in every if len(value) >= _SHORTEST_SECRET]
         self._values = sorted(long_enough, key=len, reverse=True)
-
-    @classmethod
-    def from_settings(
-        cls, settings: Mapping[str, str], extra_secrets: Iterable[str] = ()
-    ) -> Secrets:
-        """Every value of `settings` whose name says that it is secret, and `extra_secrets`."""
-        secret_values = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
-        url_passwords = [word for value in settings.values() for word in _PASSWORD.findall(value)]
-        return cls([*secret_values, *url_passwords, *map(unquote, url_passwords), *extra_secrets])
 
     def scrub(self, text: str) -> str:
         for value in self._values:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from pricing.market.clouds import Cloud
 from pricing.market.offers import Offer
 
 
@@ -79,11 +79,8 @@ class FetchContext:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-class Provider(Protocol):
-    """One cloud. `name` is its key everywhere; `title` what people call it."""
-
-    name: str
-    title: str
+class Provider(Cloud):
+    """One cloud and how its prices are read; the facts that it declares are those of `Cloud`."""
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         """Every accelerator offering now, normalised; a `SkippedRow` for each row left out,
@@ -91,4 +88,8 @@ class Provider(Protocol):
 
         Raises `ProviderUnavailable`; any other exception is a bug and fails this provider only.
         """
-        ...
+        raise NotImplementedError
+
+    def is_configured(self, settings: Mapping[str, str]) -> bool:
+        """Whether a refresh of all clouds can ask it."""
+        return True

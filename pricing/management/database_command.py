@@ -41,7 +41,7 @@ def add_provider_arguments(parser: ArgumentParser) -> None:
 
 def describe_database_error(error: DatabaseError) -> str:
     """What is wrong with the database and what to do about it, without secrets."""
-    text = Secrets.from_settings(os.environ).scrub(" ".join(str(error).split()))
+    text = Secrets(os.environ).scrub(" ".join(str(error).split()))
     if is_disk_full(error):
         return (
             f"The disk of the database is full ({text}). Published prices stay in force. Make room,"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,13 +21,6 @@ from pricing.common.tables import read_table
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
 
-SOFTWARE_BY_VENDOR: Mapping[str, str] = {
-    "NVIDIA": "cuda",
-    "AMD": "rocm",
-    "Google": "xla",
-    "AWS": "neuron",
-}
-"""Software stack that code for a vendor's accelerators is written for; 2026."""
 _TABLE = Path(__file__).with_name("accelerators.csv")
 _IGNORED_WORDS = frozenset(
     {"nvidia", "amd", "google", "aws", "amazon", "intel", "habana", "qualcomm", "tesla", "geforce"}
@@ -195,7 +188,7 @@ def resolve_all(name: str, field: str = "accelerator") -> tuple[Accelerator, ...
 def find(name: str) -> Accelerator | None:
     """The one device a name means, or None where it is unknown or ambiguous."""
     text = name.strip().casefold()
-    exact = _slugs_by_spelling().get(text)
+    exact = slugs_by_spelling().get(text)
     if exact is not None:
         return get(exact)
     words = normalize_words(text)
@@ -223,44 +216,6 @@ def candidates(name: str) -> tuple[Accelerator, ...]:
     return tuple(one for one in all_accelerators() if words <= _words_by_slug()[one.slug])
 
 
-def other_meanings(name: str) -> tuple[Accelerator, ...]:
-    """Devices that a usual name leaves open beside the one that it is read as; none for a slug and
-    a cloud API's spelling.
-
-    >>> [one.slug for one in other_meanings("H200")], other_meanings("nvidia-h200-141gb-sxm")
-    (['nvidia-h200-141gb-nvl'], ())
-    """
-    usual = find(name)
-    if usual is None or name.strip().casefold() in _slugs_by_spelling():
-        return ()
-    return tuple(one for one in candidates(name) if one is not usual)
-
-
-def describe_reading(name: str) -> str:
-    """As which device a usual name of several is read, and what the others are called; of a family
-    the device that hours are of; empty where a name means one alone.
-
-    >>> describe_reading("A100-80GB")
-    'A100-80GB is read as nvidia-a100-80gb-sxm; if you mean another, name nvidia-a100-80gb-pcie.'
-    >>> describe_reading("A100 PCIe")  # doctest: +NORMALIZE_WHITESPACE
-    'A100 PCIe is every one of nvidia-a100-80gb-pcie and nvidia-a100-40gb-pcie, and an hour that is
-    known may be of any. Name one to mean it alone.'
-    >>> describe_reading("nvidia-a100-80gb-sxm"), describe_reading("T4")
-    ('', '')
-    """
-    if members := [one.slug for one in family(name)]:
-        listed = f"{', '.join(members[:-1])} and {members[-1]}"
-        return (
-            f"{name.strip()} is every one of {listed}, and an hour that is known may be of any. "
-            "Name one to mean it alone."
-        )
-    usual, others = find(name), [one.slug for one in other_meanings(name)]
-    if usual is None or not others:
-        return ""
-    listed = " or ".join(filter(None, (", ".join(others[:-1]), others[-1])))
-    return f"{name.strip()} is read as {usual.slug}; if you mean another, name {listed}."
-
-
 def normalize_words(text: str) -> frozenset[str]:
     """Words that tell devices apart: memory as "80gb", form as "sxm", vendor words gone."""
     text = _MEMORY.sub(r" \1gb ", _WATTS.sub(" ", text))
@@ -282,7 +237,7 @@ def _accelerators_by_slug() -> MappingProxyType[str, Accelerator]:
 
 
 @cache
-def _slugs_by_spelling() -> dict[str, str]:
+def slugs_by_spelling() -> dict[str, str]:
     slugs_by_spelling = {slug: slug for slug in _accelerators_by_slug()}
     for one in all_accelerators():
         slugs_by_spelling.update({text.casefold(): one.slug for text in one.api_names})
@@ -308,20 +263,6 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
         )
         for one in all_accelerators()
     }
-
-
-def find_software(accelerator: str) -> str:
-    """The software stack of an accelerator, "" where none of ours is written for it.
-
-    >>> find_software("nvidia-h100-80gb-sxm"), find_software("google-tpu-v5e")
-    ('cuda', 'xla')
-    """
-    try:
-        slug = resolve(accelerator).slug
-    except InvalidInput:
-        return ""
-    vendor = str(get(slug).vendor)
-    return SOFTWARE_BY_VENDOR.get(vendor, "")
 
 
 Words = frozenset[str]

@@ -10,20 +10,15 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pricing.market import machine_types
+from pricing.market.clouds import find_cloud
 from pricing.market.offer_filters import find_sold_option, machine_family, sold_options
-from pricing.market.offer_table import UNDATED, CodedColumn, OfferTable
-from pricing.market.offers import PurchaseOption
-
-Rows = NDArray[np.intp]
-_PROVIDERS_WITH_TABLES = ("aws", "azure", "gcp")
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.offers import Offer, PurchaseOption
 
 
 class PriceState(StrEnum):
@@ -55,6 +50,8 @@ class CoverageRow:
     """Days of the oldest and newest dated price."""
     undated: int = 0
     """Prices without a date among them."""
+    unknown_terms: tuple[int, ...] = ()
+    """Terms that the provider sells under the option and of which no price is known, months."""
     machines: tuple[str, ...] = ()
     """Families of machines that are sold under it with no price known."""
     needs_account: bool = False
@@ -81,25 +78,56 @@ def compute_coverage(
     `rows` are the prices on sale in the places that count. An empty collection limits nothing;
     then purchase options are those that the provider has at all.
     """
-    wanted = frozenset(accelerators) or None
-    priced = _count_prices(table, rows)
+    wanted = frozenset(accelerators)
+    priced = _group(table, rows)
+    anywhere = _group(table, table.select(accelerators=wanted))
     machines = _find_machines(table, wanted)
-    everywhere = table.select(accelerators=wanted or ())
-    columns = (table.accelerator, table.provider, table.purchase_option)
-    anywhere = frozenset(_distinct(columns, everywhere)[0])
+    terms = _list_sold_terms(table)
     return tuple(
-        _cover(key, priced, machines[key[:2]], key in anywhere)
+        replace(
+            row,
+            unknown_terms=()
+            if row.state is PriceState.NOT_SOLD
+            else tuple(sorted(terms[provider, key[2]] - _terms_of(priced.get(key, ())))),
+        )
         for accelerator, provider in sorted(machines)
         if not providers or provider in providers
         for key in _keys(accelerator, provider, purchase_options, priced)
+        for row in [
+            _count_prices(key, priced[key])
+            if key in priced
+            else _cover(key, machines[key[:2]], key in anywhere)
+        ]
     )
+
+
+def _group(table: OfferTable, rows: Rows) -> dict[Key, list[Offer]]:
+    offers: dict[Key, list[Offer]] = defaultdict(list)
+    for row in rows.tolist():
+        offer = table.offers[row]
+        offers[offer.accelerator, offer.provider, offer.purchase_option.value].append(offer)
+    return offers
+
+
+def _terms_of(offers: Iterable[Offer]) -> set[int]:
+    return {offer.term_months for offer in offers} - {0}
+
+
+def _list_sold_terms(table: OfferTable) -> Mapping[tuple[str, str], set[int]]:
+    terms: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for (provider, option), months in table.sold_terms.items():
+        terms[provider, option] |= {*find_cloud(provider).commitment_terms} or months
+    for provider, option in sold_options():
+        if PurchaseOption(option).is_commitment:
+            terms[provider, option] |= {*find_cloud(provider).commitment_terms}
+    return terms
 
 
 def _keys(
     accelerator: str,
     provider: str,
     wanted_options: Collection[str],
-    priced: Mapping[Key, CoverageRow],
+    priced: Collection[Key],
 ) -> Iterator[Key]:
     for option in PurchaseOption:
         key = accelerator, provider, option.value
@@ -117,11 +145,7 @@ def has_option(provider: str, option: str) -> bool:
     return any(known.is_sold is not False for known in sold_options().get((provider, option), ()))
 
 
-def _cover(
-    key: Key, priced: Mapping[Key, CoverageRow], machines: Iterable[str], is_elsewhere: bool
-) -> CoverageRow:
-    if key in priced:
-        return priced[key]
+def _cover(key: Key, machines: Iterable[str], is_elsewhere: bool) -> CoverageRow:
     _, provider, option = key
     known = {name: find_sold_option(provider, option, name) for name in sorted(machines)}
     sold = {name: one for name, one in known.items() if one is not None and one.is_sold}
@@ -145,73 +169,35 @@ def _cover(
     )
 
 
-def _count_prices(table: OfferTable, rows: Rows) -> dict[Key, CoverageRow]:
-    columns = (table.accelerator, table.provider, table.purchase_option)
-    keys, place = _distinct(columns, rows)
-    day = table.as_of_day[rows]
-    counts = np.bincount(place, minlength=len(keys))
-    undated = np.bincount(place[day == UNDATED], minlength=len(keys))
-    oldest = np.full(len(keys), np.iinfo(np.int64).max)
-    np.minimum.at(oldest, place[day != UNDATED], day[day != UNDATED])
-    newest = np.zeros(len(keys), dtype=np.int64)
-    np.maximum.at(newest, place, day)
-    return {
-        key: CoverageRow(
-            *key,
-            PriceState.PRICED,
-            count=int(counts[i]),
-            oldest=_read_day(oldest[i] if counts[i] > undated[i] else UNDATED),
-            newest=_read_day(newest[i]),
-            undated=int(undated[i]),
-        )
-        for i, key in enumerate(keys)
-    }
+def _count_prices(key: Key, offers: Collection[Offer]) -> CoverageRow:
+    days = [offer.as_of for offer in offers if offer.as_of]
+    return CoverageRow(
+        *key,
+        PriceState.PRICED,
+        count=len(offers),
+        oldest=min(days, default=None),
+        newest=max(days, default=None),
+        undated=len(offers) - len(days),
+    )
 
 
-def _read_day(ordinal: int) -> dt.date | None:
-    return None if ordinal == UNDATED else dt.date.fromordinal(int(ordinal))
-
-
-def _distinct(
-    columns: tuple[CodedColumn, CodedColumn, CodedColumn], rows: Rows
-) -> tuple[list[Key], Rows]:
-    code = np.zeros(len(rows), dtype=np.int64)
-    for column in columns:
-        code = code * max(len(column.names), 1) + column.codes[rows]
-    distinct, place = np.unique(code, return_inverse=True)
-    one, two, three = columns
-    seconds, thirds = len(two.names) or 1, len(three.names) or 1
-    keys = [
-        (
-            one.names[value // thirds // seconds],
-            two.names[value // thirds % seconds],
-            three.names[value % thirds],
-        )
-        for value in distinct.tolist()
-    ]
-    return keys, place
-
-
-def _find_machines(
-    table: OfferTable, accelerators: frozenset[str] | None
-) -> dict[tuple[str, str], set[str]]:
+def _find_machines(table: OfferTable, wanted: frozenset[str]) -> dict[tuple[str, str], set[str]]:
     """(accelerator, provider) → machines that are sold with it, by its prices and by the tables of
     machines of the providers that the catalog has."""
     machines: dict[tuple[str, str], set[str]] = defaultdict(set)
-    rows = table.select(accelerators=accelerators or ())
-    columns = (table.accelerator, table.provider, table.instance_type)
-    for slug, provider, name in _distinct(columns, rows)[0]:
-        machines[slug, provider].add(name)
-    for provider_name in table.provider.names:
-        for slug, known in _known_machines(provider_name).items():
-            if accelerators is None or slug in accelerators:
-                machines[slug, provider_name] |= known
+    for row in table.select(accelerators=wanted).tolist():
+        offer = table.offers[row]
+        machines[offer.accelerator, offer.provider].add(offer.instance_type)
+    for provider in table.provider.names:
+        for slug, known in _known_machines(provider).items():
+            if not wanted or slug in wanted:
+                machines[slug, provider] |= known
     return dict(machines)
 
 
 @cache
 def _known_machines(provider: str) -> Mapping[str, frozenset[str]]:
-    if provider not in _PROVIDERS_WITH_TABLES:
+    if provider not in machine_types.PROVIDERS:
         return {}
     machines = defaultdict(set)
     for machine in machine_types.all_machine_types(provider).values():

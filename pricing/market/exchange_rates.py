@@ -99,11 +99,11 @@ class ExchangeRates:
             )
         return rates[index - 1]
 
-    def to_usd(self, amount: Decimal, currency: str, on: dt.date | None = None) -> Decimal:
+    def to_usd(self, amount: Decimal, currency: str) -> Decimal:
         """amount / units_per_usd, in US dollars.
 
         >>> rates = ExchangeRates.of([ExchangeRate("CNY", dt.date(2026, 1, 1), Decimal(8))])
         >>> rates.to_usd(Decimal(64), "CNY")
         Decimal('8')
         """
-        return amount / self.find(currency, on).units_per_usd
+        return amount / self.find(currency).units_per_usd

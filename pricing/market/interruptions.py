@@ -10,7 +10,6 @@ from pathlib import Path
 from pricing.common.tables import read_table
 
 TABLE = Path(__file__).parents[1] / "data" / "interruptions.csv"
-COLUMNS = ("provider", "region", "instance_type", "low", "high", "source")
 
 
 @dataclass(frozen=True)

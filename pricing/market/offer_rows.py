@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
-import gzip
 import io
-import lzma
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, fields
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +20,20 @@ import zstandard
 
 from pricing.common.amounts import quantize
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_row
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog, DatedPrice, Region, RevisionInfo
 
 OFFER_COLUMNS: tuple[str, ...] = tuple(f.name for f in fields(Offer))
 _REQUIRED = OFFER_COLUMNS[:7]
-_TRUE_FALSE = {"true": True, "false": False}
 
 
 def to_row(offer: Offer) -> dict[str, str]:
     """The offer as text by column.
 
+    >>> from fractions import Fraction
+    >>> from pricing.market.offers import PurchaseOption
     >>> row = to_row(Offer("azure", "westeurope", "Standard_NV6ads_A10_v5", "nvidia-a10",
     ...                    Fraction(1, 6), PurchaseOption.ON_DEMAND, Decimal("0.590")))
     >>> row["accelerator_count"], row["price_per_hour"], row["as_of"], row["sold_now"]
@@ -48,18 +47,11 @@ def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
 
     Raises `InvalidInput` naming the column; `where` ("line 12") goes before it.
     """
-    values: dict[str, Any] = {}
-    for name in OFFER_COLUMNS:
-        text = row.get(name) or ""
-        label = f"{where}, {name}" if where else name
-        if not text and name in _REQUIRED:
-            raise InvalidInput(label, "is empty; every offer needs it")
-        if text:
-            try:
-                values[name] = _PARSERS.get(name, str)(text)
-            except (ValueError, KeyError, InvalidOperation, ZeroDivisionError):
-                raise InvalidInput(label, f"{text[:60]!r} cannot be read") from None
-    return Offer(**values)
+    empty = next((name for name in _REQUIRED if not row.get(name)), "")
+    if empty:
+        label = f"{where}, {empty}" if where else empty
+        raise InvalidInput(label, "is empty; every offer needs it")
+    return read_row(Offer, row, where)
 
 
 def _format_value(value: object) -> str:
@@ -72,20 +64,6 @@ def _format_value(value: object) -> str:
     if isinstance(value, Decimal):
         return f"{value:f}"
     return str(value)
-
-
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    "accelerator_count": Fraction,
-    "purchase_option": PurchaseOption,
-    "price_per_hour": Decimal,
-    "upfront": Decimal,
-    "term_months": int,
-    "vcpus": float,
-    "memory_gib": float,
-    "network_gbps": float,
-    "as_of": dt.date.fromisoformat,
-    "sold_now": _TRUE_FALSE.__getitem__,
-}
 
 
 def read_csv(path: Path) -> Iterator[Offer]:
@@ -107,10 +85,9 @@ def read_csv(path: Path) -> Iterator[Offer]:
 
 
 def _open(path: Path) -> io.TextIOBase:
-    openers = {".gz": gzip.open, ".xz": lzma.open, ".zst": zstandard.open}
-    opener = openers.get(path.suffix, open)
+    opener = zstandard.open if path.suffix == ".zst" else open
     try:
-        return opener(path, "rt", encoding="utf-8", newline="")  # type: ignore[operator,no-any-return]
+        return opener(path, "rt", encoding="utf-8", newline="")
     except OSError as error:
         raise InvalidInput(str(path), f"cannot be read: {error.strerror or error}") from None
 
@@ -149,6 +126,7 @@ def offer_json(
         "native_price": format_amount(offer.price_per_hour),
         "sku": offer.sku,
         "sold_now": offer.sold_now,
+        "absent_since": offer.absent_since,
         "as_of": offer.as_of,
         "source": offer.source,
         "revision": revision_by_provider.get(offer.provider),

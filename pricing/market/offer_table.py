@@ -7,6 +7,7 @@ accelerator are found through an index, so that a search reads only them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -196,6 +197,15 @@ class OfferTable:
     def machine_codes(self) -> Rows:
         """[row] number of its machine in its place, below the number of rows."""
         return _number(_combine(self.provider, self.region, self.instance_type))
+
+    @cached_property
+    def sold_terms(self) -> Mapping[tuple[str, str], frozenset[int]]:
+        """(provider, purchase option) → terms under which anything is on sale, months."""
+        terms: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for row in np.flatnonzero(self.sold_now & (self.term_months > 0)).tolist():
+            offer = self.offers[row]
+            terms[offer.provider, offer.purchase_option.value].add(offer.term_months)
+        return {key: frozenset(months) for key, months in terms.items()}
 
     @cached_property
     def network_gbps(self) -> Floats:

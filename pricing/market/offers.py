@@ -53,6 +53,10 @@ _COMMITMENTS = frozenset(
 
 PAYMENT_OPTIONS = ("", "no_upfront", "partial_upfront", "all_upfront", "monthly")
 
+COMPLETE_READS = 3
+"""Lists without an offer, the part it is of read in full, after which it is no longer sold."""
+ABSENT, ENDED = "not in the list of ", f"no longer sold, missing in {COMPLETE_READS} lists: "
+"""How what a list lacks is told."""
 COMPUTE_PLAN_SKU = "ComputeSavingsPlans"
 """Plan type of AWS that stands as the SKU of an offer."""
 COMPUTE_PLAN_SUFFIX = "compute"
@@ -99,6 +103,8 @@ class Offer:
     """Day the price was seen; None where the source carries no date (never today by default)."""
     sold_now: bool = True
     """False for retired families and machines not sold in the region: shown, never proposed."""
+    absent_since: dt.date | None = None
+    """Day of the provider's first list without it; None while it is listed."""
 
     @cached_property
     def id(self) -> str:

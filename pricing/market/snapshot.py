@@ -144,25 +144,17 @@ class Catalog:
         regions = self.regions.items()
         return frozenset(key for key, region in regions if region.g_co2e_per_kwh is not None)
 
-    def check_known_names(self, **wanted: Collection[str]) -> None:
-        """Raise `InvalidInput` for a name that the catalog does not have.
-
-        Keys are `providers`, `regions`, `geographies`, `purchase_options`, `instance_types`;
-        the field of the refusal is the key.
-
-        >>> Catalog.of([]).check_known_names(providers=["azur"])
-        Traceback (most recent call last):
-        pricing.common.invalid_input.InvalidInput: providers: 'azur' is not in the catalog; it
-            holds none
-        """
-        for name, values in wanted.items():
-            self.check_names(name, values, name)
-
     def check_names(
         self, kind: str, values: Collection[str], field: str, also: Collection[str] = ()
     ) -> None:
-        """`check_known_names` for one kind of name, under another name of the field; the names in
-        `also` are known besides."""
+        """Raise `InvalidInput` on `field` for a name of a kind (`known_names`) that neither the
+        catalog nor `also` has.
+
+        >>> Catalog.of([]).check_names("providers", ["azur"], "provider")
+        Traceback (most recent call last):
+        pricing.common.invalid_input.InvalidInput: provider: 'azur' is not in the catalog; it
+            holds none
+        """
         if not values:
             return
         known = self.known_names(kind) | set(also)
@@ -171,7 +163,8 @@ class Catalog:
                 raise InvalidInput(field, _unknown_name_message(value, known, bool(also)))
 
     def known_names(self, kind: str) -> frozenset[str]:
-        """Every name of a kind (see `check_known_names`) that offers or regions carry."""
+        """Every name that offers or regions carry of a kind: `providers`, `regions`, `geographies`,
+        `purchase_options`, `instance_types`."""
         table = self.offers
         if kind == "purchase_options":
             return frozenset(option.value for option in PurchaseOption)

@@ -9,10 +9,12 @@ and that some are in stock. Terms and spot are left out: the list repeats other 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 from pricing.ingest.provider import SkippedRow
+from pricing.market.clouds import MARKETPLACES, OTHER_CLOUDS
 
 _FIELDS = "id displayName memoryInGb maxGpuCount secureCloud communityCloud securePrice"
 QUERY = (
@@ -28,6 +30,7 @@ _PLACEHOLDER = parse_price("0.5")
 class RunPod(FlatList):
     name = "runpod"
     title = "RunPod"
+    partitions = MappingProxyType({"community-cloud": MARKETPLACES, "": OTHER_CLOUDS})
     setting = "RUNPOD_API_URL"
     default_url = "https://api.runpod.io"
 

@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 from statistics import median
+from types import MappingProxyType
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
 from pricing.ingest.provider import SkippedRow
+from pricing.market.clouds import MARKETPLACES
 
 REGION = "marketplace"
 CARDS = (
@@ -34,6 +36,7 @@ _NAMES = {
 class Vast(FlatList):
     name = "vast"
     title = "Vast.ai"
+    partitions = MappingProxyType({"": MARKETPLACES})
     setting = "VAST_API_URL"
     default_url = "https://console.vast.ai"
 

@@ -1,7 +1,4 @@
-"""What one fetch brought: the only thing that is checked and published. PURE.
-
-A batch is either published whole as one revision, held whole, or refused whole.
-"""
+"""What one fetch brought: the only thing that is checked and published. PURE."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TypedDict
@@ -44,13 +41,12 @@ class OfferBatch:
     """The fetch was limited to these regions; empty means all."""
     warnings: tuple[str, ...] = field(default=())
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 over the offers without their dates: equal for two fetches without a change."""
-        names = [name for name in OFFER_COLUMNS if name != "as_of"]
-        rows = map(to_row, self.offers)
-        lines = sorted(repr(tuple(row[name] for name in names)) for row in rows)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+def digest_offers(offers: Iterable[Offer]) -> str:
+    """SHA-256 over offers without their dates: equal for two fetches without a change."""
+    names = [name for name in OFFER_COLUMNS if name not in ("as_of", "absent_since")]
+    lines = sorted(repr(tuple(row[name] for name in names)) for row in map(to_row, offers))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def group_batches(offers: Iterable[Offer], origin: str) -> list[OfferBatch]:
@@ -92,42 +88,16 @@ def group_by_reason(rows: Iterable[SkippedRow]) -> dict[str, ReasonCount]:
     }
 
 
-def pack(batch: OfferBatch) -> bytes:
-    """The batch as compressed JSON, to be quarantined whole."""
-    document = {
-        "provider": batch.provider,
-        "as_of": batch.as_of.isoformat(),
-        "origin": batch.origin,
-        "offers": [list(to_row(offer).values()) for offer in batch.offers],
-        "skipped": [[row.reason, row.detail] for row in batch.skipped],
-        "not_read": [
-            [p.reason, p.purchase_options, p.regions, p.instance_types, p.availability_only]
-            for p in batch.not_read
-        ],
-        "regions": batch.regions,
-        "warnings": batch.warnings,
-    }
-    return zstandard.compress(json.dumps(document).encode())
+def pack(offers: Iterable[Offer]) -> bytes:
+    """Offers as compressed JSON, to be quarantined."""
+    rows = [list(to_row(offer).values()) for offer in offers]
+    return zstandard.compress(json.dumps([OFFER_COLUMNS, *rows]).encode())
 
 
-def unpack(payload: bytes) -> OfferBatch:
-    """The batch that `pack` made."""
-    document = json.loads(zstandard.decompress(payload))
-    return OfferBatch(
-        provider=document["provider"],
-        offers=tuple(
-            from_row(dict(zip(OFFER_COLUMNS, o, strict=True))) for o in document["offers"]
-        ),
-        as_of=dt.date.fromisoformat(document["as_of"]),
-        origin=document["origin"],
-        skipped=tuple(SkippedRow(*row) for row in document["skipped"]),
-        not_read=tuple(
-            NotRead(reason, tuple(options), tuple(regions), tuple(types), availability_only)
-            for reason, options, regions, types, availability_only in document["not_read"]
-        ),
-        regions=tuple(document["regions"]),
-        warnings=tuple(document["warnings"]),
-    )
+def unpack(payload: bytes) -> tuple[Offer, ...]:
+    """The offers that `pack` was given."""
+    columns, *rows = json.loads(zstandard.decompress(payload))
+    return tuple(from_row(dict(zip(columns, row, strict=True))) for row in rows)
 
 
 MAX_PRICE_CHANGES = 10
@@ -157,10 +127,6 @@ class Changes:
     unchanged: int = 0
     moves: tuple[PriceChange, ...] = ()
     """The ten largest moves, up or down."""
-
-    def as_dict(self) -> dict[str, object]:
-        """The same as JSON takes it."""
-        return asdict(self)
 
 
 def compare_offers(before: Mapping[str, Offer], after: Sequence[Offer]) -> Changes:

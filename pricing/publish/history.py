@@ -23,7 +23,7 @@ _COLUMNS = ("listing", "date", "price_per_hour", "upfront", "sold_now")
 
 
 def load(path: Path) -> dict[str, int]:
-    """Record the history in a CSV file (`OFFER_COLUMNS`, plain or .gz, .xz, .zst).
+    """Record the history in a CSV file (`OFFER_COLUMNS`, plain or .zst).
 
     Gives the number of prices by provider. All of the file or nothing is recorded.
     """
@@ -56,17 +56,10 @@ def replace_past_prices(provider: str, offers: Iterable[Offer]) -> int:
 
 
 def _insert_past_prices(offers: Sequence[Offer]) -> None:
-    offers_by_listing: dict[object, Offer] = {}
     listing_values = [store.get_listing_values(offer) for offer in offers]
-    for key, offer in zip(listing_values, offers, strict=True):
-        offers_by_listing.setdefault(key, offer)
-    listings = dict(
-        zip(
-            offers_by_listing,
-            store.find_or_insert_listings(list(offers_by_listing.values())),
-            strict=True,
-        )
-    )
+    distinct = list(dict.fromkeys(listing_values))
+    ids = store.find_or_insert_listings(distinct, [0] * len(distinct))
+    listings = dict(zip(distinct, ids.tolist(), strict=True))
     prices = [
         (
             listings[key],

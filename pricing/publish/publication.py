@@ -1,6 +1,5 @@
-"""The one way in: a batch is checked and published whole, quarantined whole, or refused whole.
-
-Bundled catalog and live refresh both come through `publish`.
+"""The one way in: a batch is compared with what is published, and published but for the parts
+that wait. Bundled catalog and live refresh both come through `publish`.
 """
 
 from __future__ import annotations
@@ -16,28 +15,37 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.market.offer_rows import from_row, to_row
 from pricing.market.offers import Offer
-from pricing.models import QuarantinedBatch, QuarantinedPrice, Revision
-from pricing.publish import batch_checks
+from pricing.models import QuarantinedPart, Revision
 from pricing.publish.batch import (
     Changes,
     OfferBatch,
     ReasonCount,
     compare_offers,
+    digest_offers,
     group_by_reason,
     pack,
     unpack,
 )
-from pricing.publish.batch_checks import Outlier
-from pricing.revisions import LEFT, NOT_READ
+from pricing.publish.comparison import (
+    Comparison,
+    HeldPart,
+    PublishedState,
+    compare_lists,
+    covers,
+    part_of,
+)
+from pricing.revisions import HELD, NOT_READ
 from pricing.storage import bulk, reference, store
 from pricing.storage.bulk import provider_lock
 
 ExpectedOffers = Callable[[str], Sequence[Offer]]
 """provider → offers."""
+State = QuarantinedPart.State
 _CLOCK_TOLERANCE = dt.timedelta(minutes=10)
+_MAX_CAUSES = 5
 
 
 @dataclass(frozen=True)
@@ -46,30 +54,28 @@ class Publication:
 
     provider: str
     outcome: str
-    """published, quarantined, or would_publish / would_quarantine of a dry run."""
+    """published, quarantined where a part waits, or would_publish / would_quarantine of a dry
+    run."""
     offers: int
     changes: Changes
     rejected_rows: dict[str, ReasonCount] = field(default_factory=dict)
     skipped: dict[str, ReasonCount] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+    """The parts that wait, each with its reason."""
     warnings: tuple[str, ...] = ()
     revision: Revision | None = None
-    quarantined_batch: QuarantinedBatch | None = None
+    """None where nothing new was published."""
     carried_over: int = 0
     """Offers that stayed in force with their own dates."""
-    outliers: tuple[Outlier, ...] = ()
-    """Prices that were quarantined alone."""
-    new_outliers: int = 0
-    """Those of them that no earlier refresh brought."""
 
 
 def publish(
     batch: OfferBatch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
 ) -> Publication:
-    """Check `batch` and publish it as the next revision, or quarantine it for review.
+    """Compare `batch` with what is in force; publish it as the next revision but for what waits.
 
     Raises `AlreadyRunning` while the provider is refreshed elsewhere, `ProviderUnavailable`
-    when no offer is left to publish. Nothing changes then.
+    when no offer came that could be published. Nothing changes then.
     """
     with provider_lock(batch.provider):
         return publish_locked(batch, force=force, dry_run=dry_run, today=today)
@@ -82,53 +88,38 @@ def publish_locked(
     dry_run: bool = False,
     today: dt.date | None = None,
     expected: ExpectedOffers = lambda _provider: [],
-    released: Sequence[QuarantinedPrice] = (),
 ) -> Publication:
     """`publish` for a caller that holds the provider's lock.
 
-    `expected` gives what the batch is compared with where nothing is published yet; `released` are
-    the quarantined prices that `batch` puts into what is in force.
+    `expected` gives what the batch is compared with where nothing is published yet.
     """
-    batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
     with bulk.pause_garbage_collection():
-        return _PublicationAttempt(batch, day, force, expected, released).run(dry_run)
+        return _PublicationAttempt(batch, day, force, expected).run(dry_run)
 
 
-def release(quarantined_batch: QuarantinedBatch, *, today: dt.date | None = None) -> Publication:
-    """Publish a quarantined batch as it was fetched: a person overrules the checks."""
-    if quarantined_batch.state != QuarantinedBatch.State.WAITING:
-        raise InvalidInput(
-            "quarantined_batch",
-            f"{quarantined_batch} is not waiting; only a waiting one is released",
-        )
-    batch = unpack(bytes(quarantined_batch.payload))
-    with provider_lock(quarantined_batch.provider):
-        return publish_locked(batch, force=True, today=today)
-
-
-def release_prices(
-    rows: Sequence[QuarantinedPrice], *, today: dt.date | None = None
-) -> Publication:
-    """Publish quarantined prices of one provider beside all else that is in force of it."""
-    provider = provider_of(rows)
-    with provider_lock(provider):
-        # What is in force of the provider, with the prices of `rows`.
-        revision = store.latest(rows[0].provider)
-        if revision is None:
-            raise InvalidInput("rows", f"nothing is published of {rows[0].provider}")
-        after = {row.offer_id: from_row(row.after) for row in rows}
-        offers = store.read_offers(revision)
-        missing = sorted(after.keys() - {offer.id for offer in offers})
-        if missing:
-            raise InvalidInput("rows", f"{missing[0]} is no longer in force; refresh the prices")
+def release(parts: Sequence[QuarantinedPart]) -> Publication:
+    """Publish quarantined parts of one provider beside all else that is in force of it: a person
+    overrules the comparison."""
+    providers = {part.provider for part in parts}
+    if len(providers) != 1:
+        raise InvalidInput("parts", "parts of one provider are released at a time")
+    decided = next((part for part in parts if part.state != State.WAITING), None)
+    if decided:
+        raise InvalidInput("parts", f"{decided} is not waiting; only a waiting one is released")
+    (provider,) = providers
+    with provider_lock(provider), bulk.pause_garbage_collection():
+        new = {offer.id: offer for part in parts for offer in unpack(bytes(part.payload))}
+        revision = store.latest(provider)
+        offers = {offer.id: offer for offer in store.read_offers(revision)} if revision else {}
+        days = [offer.as_of for offer in new.values() if offer.as_of]
         batch = OfferBatch(
-            provider=revision.provider,
-            offers=tuple(after.get(offer.id, offer) for offer in offers),
-            as_of=revision.as_of,
-            origin=revision.origin,
+            provider,
+            tuple((offers | new).values()),
+            revision.as_of if revision else max(days, default=timezone.now().date()),
+            revision.origin if revision else "live",
         )
-        return publish_locked(batch, force=True, today=today, released=rows)
+        return _PublicationAttempt(batch, batch.as_of, released=parts).run(dry_run=False)
 
 
 class _PublicationAttempt:
@@ -138,111 +129,111 @@ class _PublicationAttempt:
         self,
         batch: OfferBatch,
         today: dt.date,
-        force: bool,
-        expected: ExpectedOffers,
-        released: Sequence[QuarantinedPrice] = (),
+        force: bool = False,
+        expected: ExpectedOffers = lambda _provider: [],
+        released: Sequence[QuarantinedPart] = (),
     ) -> None:
         self.batch = batch
         self.released = released
-        self.new_outliers = 0
-        self.current_revision = store.latest(batch.provider)
-        self.stored_offers = (
-            store.read_stored_offers(self.current_revision) if self.current_revision else []
-        )
-        current = self.current_revision
-        published_state = batch_checks.PublishedState(
+        self.current_revision = current = store.latest(batch.provider)
+        self.stored_offers = store.read_stored_offers(current) if current else []
+        self._check_day(today, force)
+        state = PublishedState(
             offers=[stored.offer for stored in self.stored_offers],
-            as_of=current.as_of if current else None,
             origin=current.origin if current else "",
             expected=[] if current else expected(batch.provider),
             exchange_rates=reference.exchange_rates(),
             known_regions=reference.region_names(batch.provider),
-            read_ranges=store.read_price_ranges,
+            absences=store.read_absences(current) if current else {},
         )
-        self.check_result = batch_checks.check(batch, published_state, today, force=force)
+        if released:
+            new = {offer.id for part in released for offer in unpack(bytes(part.payload))}
+            left = {key: one for key, one in state.absences.items() if key not in new}
+            comparison = Comparison(batch.offers, absences=left, taken=len(new))
+        else:
+            comparison = compare_lists(batch, state, today, force=force)
+        self.comparison = replace(comparison, offers=store.to_stored_precision(comparison.offers))
         before = {stored.offer.id: stored.offer for stored in self.stored_offers}
-        self.changes = compare_offers(before, self.check_result.offers)
+        self.changes = compare_offers(before, self.comparison.offers)
+        rejected = QuarantinedPart.objects.filter(provider=batch.provider, state=State.REJECTED)
+        decided = set(rejected.values_list("digest", flat=True))
+        self.waiting = [
+            one for one in self.comparison.held_parts if digest_offers(one.offers) not in decided
+        ]
 
-    def run(self, dry_run: bool) -> Publication:
-        if not any(offer.sold_now for offer in self.check_result.offers):
+    def _check_day(self, today: dt.date, force: bool) -> None:
+        day, current = self.batch.as_of, self.current_revision
+        if current and day < current.as_of and not force:
             raise ProviderUnavailable(
                 self.batch.provider,
-                f"nothing to publish: {len(self.batch.offers)} offers came and none passed",
-                "Published prices stay in force; the rejected rows give the reasons.",
+                f"its prices are dated {day}, older than revision {current.number}"
+                f" of {current.as_of}",
+                "Check the clock of this machine and refresh again, or refresh with --force.",
+            )
+        if day > today + dt.timedelta(days=1) and not force:
+            raise ProviderUnavailable(
+                self.batch.provider,
+                f"its prices are dated {day}, which is after today, {today}",
+                "Check the clock of this machine and refresh again.",
+            )
+
+    def run(self, dry_run: bool) -> Publication:
+        if not self.comparison.taken and not self.comparison.held_parts:
+            raise ProviderUnavailable(
+                self.batch.provider, self._explain_nothing(), "Published prices stay in force."
             )
         if dry_run:
-            return self._build_publication(
-                "would_quarantine" if self.check_result.reasons else "would_publish"
-            )
+            return self._build_publication("would_quarantine" if self.waiting else "would_publish")
         with transaction.atomic():
             bulk.lock_publishing()
             if store.latest(self.batch.provider) != self.current_revision:
                 raise ProviderUnavailable(
                     self.batch.provider,
-                    "another revision was published while this one was checked",
+                    "another revision was published while this one was compared",
                     "Run the refresh again when the other has finished.",
                 )
-            return self._quarantine() if self.check_result.reasons else self._publish()
+            revision = self._publish() if self.comparison.taken else None
+            if self.released:
+                _decide(self.released, revision)
+            else:
+                _quarantine(self.batch, self.comparison.held_parts)
+        return self._build_publication("quarantined" if self.waiting else "published", revision)
 
-    def _publish(self) -> Publication:
+    def _explain_nothing(self) -> str:
+        rows = [*self.comparison.rejected_rows, *self.batch.skipped]
+        counts = group_by_reason(rows)
+        causes = [
+            f"{reason} ({', '.join((pluralize(row['count'], 'row'), *[*row['examples']][:1]))})"
+            for reason, row in counts.items()
+        ]
+        causes += dict.fromkeys(part.reason for part in self.batch.not_read)
+        more = (
+            f"; and {len(causes) - _MAX_CAUSES} more reasons" if len(causes) > _MAX_CAUSES else ""
+        )
+        why = "; ".join(causes[:_MAX_CAUSES]) + more
+        return f"nothing to publish: {why or 'the list was read and holds no accelerator'}"
+
+    def _publish(self) -> Revision:
         revision = self._build_revision()
-        store.write_revision(revision, self.check_result.offers, self.stored_offers)
-        if self.released:
-            QuarantinedPrice.objects.filter(pk__in=[row.pk for row in self.released]).update(
-                state=State.RELEASED, revision=revision
-            )
-            return self._announce(revision)
-        self.new_outliers = record(
-            self.batch.provider, self.check_result.outliers, self.batch.offers
-        )
-        waiting_batches = QuarantinedBatch.objects.filter(
-            provider=self.batch.provider, state=QuarantinedBatch.State.WAITING
-        )
-        if waiting_batches.exists():
-            matching_batches = waiting_batches.filter(digest=self.batch.digest)
-            matching_batches.update(state=QuarantinedBatch.State.RELEASED, revision=revision)
-            waiting_batches.update(state=QuarantinedBatch.State.SUPERSEDED)
-        return self._announce(revision)
-
-    def _announce(self, revision: Revision) -> Publication:
+        store.write_revision(revision, self.comparison.offers, self.stored_offers)
         transaction.on_commit(partial(revision_published.send_robust, Revision, revision=revision))
-        return self._build_publication("published", revision=revision)
-
-    def _quarantine(self) -> Publication:
-        digest = self.batch.digest
-        waiting_batch = QuarantinedBatch.objects.filter(
-            provider=self.batch.provider, state=QuarantinedBatch.State.WAITING, digest=digest
-        ).first()
-        if waiting_batch is not None:
-            waiting_batch.seen_again_at = timezone.now()
-            waiting_batch.save(update_fields=["seen_again_at"])
-            return self._build_publication("quarantined", quarantined_batch=waiting_batch)
-        quarantined_batch = QuarantinedBatch.objects.create(
-            provider=self.batch.provider,
-            reasons=list(self.check_result.reasons),
-            offer_count=len(self.batch.offers),
-            digest=digest,
-            payload=pack(self.batch),
-        )
-        return self._build_publication("quarantined", quarantined_batch=quarantined_batch)
+        return revision
 
     def _build_revision(self) -> Revision:
-        offers, changes = self.check_result.offers, self.changes
+        offers, changes = self.comparison.offers, self.changes
         sold_dates = [offer.as_of for offer in offers if offer.sold_now]
         now, before = timezone.now(), self.current_revision
         if self.released and before:
+            released = [f"released: {part.reason}" for part in self.released]
             reading: dict[str, Any] = {
                 "skipped": before.skipped,
                 "withheld": before.withheld,
-                "warnings": [
-                    *before.warnings,
-                    *(f"released: {row.offer_id}" for row in self.released),
-                ],
+                "warnings": [*before.warnings, *released],
             }
         else:
             reading = {
                 "skipped": group_by_reason(self.batch.skipped),
-                "withheld": group_by_reason(self.check_result.rejected_rows),
+                "withheld": group_by_reason(self.comparison.rejected_rows),
                 "warnings": self._collect_warnings(),
             }
         return Revision(
@@ -262,6 +253,10 @@ class _PublicationAttempt:
             cheaper=changes.cheaper,
             changed=changes.changed,
             moves=[asdict(move) for move in changes.moves],
+            absences={
+                key: [day.isoformat(), reads]
+                for key, (day, reads) in self.comparison.absences.items()
+            },
             **reading,
         )
 
@@ -275,91 +270,58 @@ class _PublicationAttempt:
             )
         reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
         warnings += [f"{NOT_READ}{reason}" for reason in reasons]
-        warnings += [f"{LEFT}{part.reason}" for part in self.check_result.doubtful_parts]
-        return warnings + [f"quarantined: {one.describe()}" for one in self.check_result.outliers]
+        warnings += self.comparison.absent
+        return warnings + [f"{HELD}{one.describe()}" for one in self.comparison.held_parts]
 
-    def _build_publication(
-        self,
-        outcome: str,
-        *,
-        revision: Revision | None = None,
-        quarantined_batch: QuarantinedBatch | None = None,
-    ) -> Publication:
+    def _build_publication(self, outcome: str, revision: Revision | None = None) -> Publication:
         return Publication(
             provider=self.batch.provider,
             outcome=outcome,
-            offers=len(self.check_result.offers),
+            offers=len(self.comparison.offers),
             changes=self.changes,
-            rejected_rows=group_by_reason(self.check_result.rejected_rows),
+            rejected_rows=group_by_reason(self.comparison.rejected_rows),
             skipped=group_by_reason(self.batch.skipped),
-            reasons=self.check_result.reasons,
+            reasons=tuple(one.describe() for one in self.waiting),
             warnings=tuple(self._collect_warnings()),
             revision=revision,
-            quarantined_batch=quarantined_batch,
-            carried_over=self.check_result.carried_over,
-            outliers=self.check_result.outliers,
-            new_outliers=self.new_outliers,
+            carried_over=self.comparison.carried_over,
         )
 
 
-_PRICE = ("price_per_hour", "upfront", "currency")
-State = QuarantinedPrice.State
-
-
-def record(provider: str, outliers: Iterable[Outlier], read: Iterable[Offer]) -> int:
-    """Keep `outliers` for review and let go of those that were `read` within their band.
-
-    Gives how many are new. A price that an operator rejected stays rejected while it is the same.
-    Inside the transaction that publishes.
-    """
-    outliers_by_id = {one.offer.id: one for one in outliers}
-    rows = QuarantinedPrice.objects.filter(provider=provider)
-    waiting = rows.filter(state=State.WAITING)
-    if not outliers_by_id and not waiting.exists():
-        return 0
-    read_ids = {offer.id for offer in read} - outliers_by_id.keys()
-    # By the ids that wait, few: those that were read may be more than a query takes.
-    superseded = read_ids.intersection(waiting.values_list("offer_id", flat=True))
-    waiting.filter(offer_id__in=superseded).update(state=State.SUPERSEDED)
-    decided = rows.filter(
-        offer_id__in=list(outliers_by_id), state__in=(State.WAITING, State.REJECTED)
-    )
-    last = {row.offer_id: row for row in decided.order_by("id")}
-    new = [
-        one for key, one in outliers_by_id.items() if not _is_same_price(last.get(key), one.offer)
-    ]
-    again = [row.pk for key, row in last.items() if _is_same_price(row, outliers_by_id[key].offer)]
-    rows.filter(pk__in=again).update(seen_again_at=timezone.now())
-    waiting.filter(offer_id__in=[one.offer.id for one in new]).update(state=State.SUPERSEDED)
-    QuarantinedPrice.objects.bulk_create(
-        QuarantinedPrice(
-            provider=provider,
-            offer_id=one.offer.id,
-            before=to_row(one.before),
-            after=to_row(one.offer),
-            ratio=one.ratio,
+def _quarantine(batch: OfferBatch, held_parts: Iterable[HeldPart]) -> None:
+    """Keep `held_parts` for review and let go of those that came and are sound now. Prices that
+    an operator rejected stay rejected while they are the same."""
+    rows = QuarantinedPart.objects.filter(provider=batch.provider)
+    known = {row.digest: row for row in rows.filter(state__in=(State.WAITING, State.REJECTED))}
+    digests = {digest_offers(one.offers): one for one in held_parts}
+    came = {part_of(offer) for offer in batch.offers} if known else set()
+    for digest, row in known.items():
+        part = row.purchase_option, row.region, row.family
+        if digest in digests:
+            rows.filter(pk=row.pk).update(seen_again_at=timezone.now())
+        elif row.state == State.WAITING and any(covers(part, one) for one in came):
+            rows.filter(pk=row.pk).update(state=State.SUPERSEDED)
+    QuarantinedPart.objects.bulk_create(
+        QuarantinedPart(
+            provider=batch.provider,
+            purchase_option=one.part[0],
+            region=one.part[1],
+            family=one.part[2],
+            reason=one.describe(),
+            moves=[asdict(move) for move in one.moves],
+            offer_count=len(one.offers),
+            digest=digest,
+            payload=pack(one.offers),
         )
-        for one in new
+        for digest, one in digests.items()
+        if digest not in known
     )
-    return len(new)
 
 
-def _is_same_price(row: QuarantinedPrice | None, offer: Offer) -> bool:
-    if row is None:
-        return False
-    now = to_row(offer)
-    return all(row.after[name] == now[name] for name in _PRICE)
-
-
-def provider_of(rows: Sequence[QuarantinedPrice]) -> str:
-    """The one provider of `rows`, all of which must wait; `InvalidInput` otherwise."""
-    providers = {row.provider for row in rows}
-    if len(providers) != 1:
-        raise InvalidInput("rows", "prices of one provider are released at a time")
-    decided = [row for row in rows if row.state != State.WAITING]
-    if decided:
-        raise InvalidInput("rows", f"{decided[0]} is not waiting; only a waiting one is released")
-    return providers.pop()
+def _decide(parts: Iterable[QuarantinedPart], revision: Revision | None) -> None:
+    for part in parts:
+        part.state, part.revision = State.RELEASED, revision
+        part.save(update_fields=["state", "revision"])
 
 
 revision_published = Signal()

@@ -26,14 +26,14 @@ from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
 from pricing.common.pluralize import pluralize
-from pricing.ingest.fetch import Cancelled, FetchResult, ServerTime, fetch
+from pricing.ingest.fetch import FetchResult, fetch
 from pricing.ingest.http import Secrets
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
 from pricing.models import RefreshRun
 from pricing.publish import batch as batches
 from pricing.publish.batch import OfferBatch, ReasonCount
 from pricing.publish.publication import Publication, publish_locked, refresh_ended
-from pricing.revisions import Freshness
+from pricing.revisions import HELD, Freshness
 from pricing.storage import reference
 from pricing.storage.bulk import AlreadyRunning, provider_lock
 
@@ -41,12 +41,17 @@ log = logging.getLogger(__name__)
 
 DEADLINE_S = 3600.0
 """Longest time of a whole run, s."""
+MAX_REASONS = 10
+"""Parts that the message of a run names; the page of operators names all."""
 _TICK_S = 0.2
 """How often this thread looks up from waiting, so that Ctrl-C is heard."""
-REVIEW_HINT = "Review it on the page /operator/ and release it there, or refresh with --force."
+REVIEW_HINT = (
+    "What is published of it stays in force, all else is published. Release or reject it on the"
+    " page /operator/, or refresh with --force."
+)
 DRY_RUN_HINT = (
-    "Nothing was stored: without --dry-run the batch is quarantined for review, with --force it is"
-    " published."
+    "Nothing was stored: without --dry-run these parts are quarantined for review and all else is"
+    " published, with --force these too."
 )
 _HINTS = {"quarantined": REVIEW_HINT, "would_quarantine": DRY_RUN_HINT}
 _DISK_FULL_TEXTS = ("disk is full", "no space left", "disk full", "disk quota")
@@ -125,7 +130,7 @@ class _RefreshJob:
         self.cancelled = threading.Event()
         self.started = time.monotonic()
         self.deadline = self.started + options.deadline_s
-        self.secrets = Secrets.from_settings(dict(os.environ))
+        self.secrets = Secrets(dict(os.environ))
         self.records: dict[str, RefreshRun] = {}
         self.unfinished: set[str] = set()
 
@@ -219,7 +224,8 @@ class _RefreshJob:
                     not_read=outcome.not_read,
                     regions=self.options.regions,
                 ),
-                outcome.server_times,
+                outcome.server_time,
+                outcome.ahead_s,
             )
             publication = publish_locked(
                 batch,
@@ -230,14 +236,14 @@ class _RefreshJob:
         except Exception as error:
             self._fail(name, error, "the publication")
         else:
-            message, hint = "; ".join(publication.reasons), _HINTS.get(publication.outcome, "")
+            message, hint = _summarize(publication.reasons), _HINTS.get(publication.outcome, "")
             self._record_result(
                 RefreshResult(name, publication.outcome, message, hint, publication)
             )
 
     def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
         what, hint = explain_failure(error, where)
-        if not isinstance(error, ProviderUnavailable | Cancelled | ModuleNotFoundError):
+        if not isinstance(error, ProviderUnavailable | ModuleNotFoundError):
             traceback_text = "".join(traceback.format_exception(error))
             log.error("%s: %s", name, self.secrets.scrub(traceback_text))
         self._record_result(
@@ -258,6 +264,11 @@ class _RefreshJob:
         self.listener.finished(result)
 
 
+def _summarize(reasons: Sequence[str]) -> str:
+    more = f"; and {len(reasons) - MAX_REASONS} more parts" if len(reasons) > MAX_REASONS else ""
+    return "; ".join(reasons[:MAX_REASONS]) + more
+
+
 def finish_run(run: RefreshRun, result: RefreshResult) -> None:
     """Record what came of a refresh. A database that cannot take it does not hide the result."""
     publication = result.publication
@@ -267,7 +278,7 @@ def finish_run(run: RefreshRun, result: RefreshResult) -> None:
     if publication is not None:
         run.offer_count = publication.offers
         run.skipped_count = sum(row["count"] for row in publication.skipped.values())
-        run.revision, run.quarantined_batch = publication.revision, publication.quarantined_batch
+        run.revision = publication.revision
     try:
         run.save()
     except DatabaseError:
@@ -278,8 +289,6 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
     """(what happened, what to do) for an error in `where` that ended a refresh."""
     if isinstance(error, ProviderUnavailable):
         return error.what, error.hint
-    if isinstance(error, Cancelled):
-        return "it was stopped", "Run it again."
     text = f"{type(error).__name__}: {error}"
     if is_disk_full(error):
         return f"the disk is full ({text})", "Free disk space and refresh again."
@@ -306,7 +315,7 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
-    """The result as JSON takes it."""
+    """The result as `json.dumps(…, default=str)` takes it."""
     publication = result.publication
     return {
         "provider": result.provider,
@@ -315,11 +324,8 @@ def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any
         "remedy": result.hint,
         "in_force": _published_dict(freshness),
         "revision": publication.revision.number if publication and publication.revision else None,
-        "quarantined_batch": publication.quarantined_batch.pk
-        if publication and publication.quarantined_batch
-        else None,
         "offers": publication.offers if publication else None,
-        "quarantined": len(publication.outliers) if publication else None,
+        "quarantined": list(publication.reasons) if publication else [],
         "kept": publication.carried_over if publication else None,
         "changes": asdict(publication.changes) if publication else None,
         "skipped": publication.skipped if publication else {},
@@ -339,15 +345,14 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
     label = publication.outcome.replace("_", " ")
     if publication.revision is not None:
         label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
-    elif publication.quarantined_batch is not None:
-        label = f"quarantined as batch {publication.quarantined_batch.pk}"
     carried = publication.carried_over
     unread = f", {carried:,} of them carried over unread" if carried else ""
     yield f"{result.provider}: {label}: {pluralize(publication.offers, 'offer')}{unread}"
     names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
     yield "  " + ", ".join(f"{getattr(publication.changes, name):,} {name}" for name in names)
-    if result.message:
-        yield f"  reason: {result.message}"
+    for reason in publication.reasons:
+        yield f"  quarantined: {reason}"
+    if publication.reasons:
         yield f"  in force: {_describe_published(freshness)}. {result.hint}"
     for move in publication.changes.moves:
         yield (
@@ -360,7 +365,8 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
         yield from _format_reasons(label, {name: publication.skipped[name] for name in reasons})
     yield from _format_reasons("rejected", publication.rejected_rows)
     for warning in publication.warnings:
-        yield f"  warning: {warning}"
+        if not warning.startswith(HELD):
+            yield f"  warning: {warning}"
 
 
 def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[str]:
@@ -373,15 +379,8 @@ def _format_reasons(label: str, reasons: Mapping[str, ReasonCount]) -> Iterator[
 def _published_dict(freshness: Freshness | None) -> dict[str, Any] | None:
     if freshness is None or freshness.revision is None:
         return None
-    return {
-        "revision": freshness.revision,
-        "as_of": freshness.as_of.isoformat() if freshness.as_of else None,
-        "oldest_price_as_of": freshness.oldest_price_as_of.isoformat()
-        if freshness.oldest_price_as_of
-        else None,
-        "age_days": freshness.age_days,
-        "level": freshness.level,
-    }
+    names = ("revision", "as_of", "oldest_price_as_of", "age_days", "level")
+    return {name: getattr(freshness, name) for name in names}
 
 
 def _describe_published(freshness: Freshness | None) -> str:
@@ -404,39 +403,27 @@ def find_not_understood(reasons: Iterable[str]) -> list[str]:
     return [reason for reason in reasons if _NOT_UNDERSTOOD.match(reason)]
 
 
-def adjust_for_clock_skew(batch: OfferBatch, readings: Sequence[ServerTime]) -> OfferBatch:
-    """`batch` dated by the earlier of the provider's clock and ours, with a warning where they
-    differ; `ProviderUnavailable` where they differ by a day or more.
+def adjust_for_clock_skew(
+    batch: OfferBatch, server_time: dt.datetime | None, ahead_s: float
+) -> OfferBatch:
+    """`batch` dated by the earlier of the provider's clock and ours, which is `ahead_s` before it,
+    with a warning where they differ; `ProviderUnavailable` where they differ by a day or more.
 
     Offers that carry the batch's day, or a later one, are dated with it.
     """
-    if not readings:
+    if server_time is None or abs(ahead_s) <= MAX_IGNORED_SKEW_S:
         return batch
-    largest = max(readings, key=lambda reading: abs(reading.ahead_s))
-    if abs(largest.ahead_s) <= MAX_IGNORED_SKEW_S:
-        return batch
-    if abs(largest.ahead_s) >= MAX_SKEW_S:
+    hours, minutes = divmod(round(abs(ahead_s) / 60), 60)
+    skew = (
+        f"{f'{hours} h ' if hours else ''}{minutes} min {'ahead of' if ahead_s > 0 else 'behind'}"
+    )
+    if abs(ahead_s) >= MAX_SKEW_S:
         raise ProviderUnavailable(
             batch.provider,
-            f"our clock is {_format_skew(largest)} the provider's,"
-            f" which says {largest.server_time:%Y-%m-%d %H:%M}",
+            f"our clock is {skew} the provider's, which says {server_time:%Y-%m-%d %H:%M}",
             "Set the clock of this machine and refresh again.",
         )
-    day = min(batch.as_of, largest.server_time.astimezone(dt.UTC).date())
-    skew = _format_skew(largest)
+    day = min(batch.as_of, server_time.astimezone(dt.UTC).date())
     warning = f"our clock is {skew} the provider's; prices are dated {day}, the earlier day"
-    return replace(
-        batch,
-        as_of=day,
-        offers=tuple(
-            replace(offer, as_of=day) if offer.as_of and offer.as_of > day else offer
-            for offer in batch.offers
-        ),
-        warnings=(*batch.warnings, warning),
-    )
-
-
-def _format_skew(reading: ServerTime) -> str:
-    hours, minutes = divmod(round(abs(reading.ahead_s) / 60), 60)
-    direction = "ahead of" if reading.ahead_s > 0 else "behind"
-    return f"{f'{hours} h ' if hours else ''}{minutes} min {direction}"
+    offers = tuple(replace(o, as_of=day) if o.as_of and o.as_of > day else o for o in batch.offers)
+    return replace(batch, as_of=day, offers=offers, warnings=(*batch.warnings, warning))

@@ -1,18 +1,22 @@
 """Row by row: which offers of a batch can be right, and why the others cannot. PURE.
 
-See `pricing.publish.batch_checks` for what follows from it.
+See `pricing.publish.comparison` for what follows from it.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from statistics import median
+from typing import Annotated
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf, ValidationError
+
+from pricing.common.amounts import MAX_AMOUNT
+from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import instance_family
@@ -26,12 +30,14 @@ REGION_TWICE = "region in another spelling"
 SAME_TWICE = "same offer twice"
 TWO_PRICES = "two prices for one offer"
 SPOT_ABOVE = "spot above on demand"
+OUT_OF_SCALE = "far from the price of its siblings"
 BIGGER_CHEAPER = "bigger size cheaper than a smaller one"
 
 PRICE_TOLERANCE = Decimal("1.001")
 """Prices this close are the same: providers round spot and on demand to other places."""
-MAX_AMOUNT = Decimal(900_000_000)
-"""Largest price or upfront that can be kept, in any currency."""
+MAX_SCALE, MIN_SIBLINGS = 100.0, 5
+"""Factor by which a price of an accelerator may differ from the median of an option, of so many:
+a machine that is mostly host costs ten times as much for each accelerator."""
 MAX_TERM_MONTHS = 120
 MAX_COUNT = 100_000
 """Most accelerators of one machine, and the finest fraction of one."""
@@ -40,167 +46,105 @@ MAX_ID = 255
 
 Fault = tuple[str, str]
 """(reason, detail)."""
-Rule = tuple[Callable[[object], bool], str]
-"""What a value must be, and what is said of one that is not; `{0}` stands for the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedRow:
-    """A rejected offer, and why."""
-
-    offer_id: str
-    reason: str
-    detail: str
-
-    @property
-    def counts_against_batch(self) -> bool:
-        """Whether it speaks against the batch, not only against our own tables."""
-        return self.reason not in (SAME_TWICE, UNKNOWN_ACCELERATOR, NO_EXCHANGE_RATE)
-
-
-def check_rows(
+def check_each(
     offers: Sequence[Offer],
     *,
     provider: str,
     rates: ExchangeRates,
     known_regions: frozenset[str] = frozenset(),
     latest: dt.date,
-    settle: Callable[[list[Offer]], list[Offer]] = lambda offers: offers,
-    force: bool = False,
-) -> tuple[list[Offer], list[RejectedRow]]:
-    """(offers that passed, in order; those rejected with their reason).
+) -> tuple[list[Offer], list[SkippedRow]]:
+    """(offers that can be right by themselves, in order; those rejected with their reason).
 
-    `latest` is the last day a price may be of; `settle` may exchange prices that can be right by
-    themselves before they are held against each other.
+    `latest` is the last day a price may be of.
     """
     faults = _find_faults(offers, provider, rates, latest)
-    rejected = [RejectedRow(_safe_id(offers[row]), *faults[row]) for row in sorted(faults)]
+    rejected = [SkippedRow(*faults[row]) for row in sorted(faults)]
     valid = [offer for row, offer in enumerate(offers) if row not in faults]
     valid = _reject(valid, _find_misspelled(valid, known_regions), rejected)
     valid = _reject(valid, _find_price_conflicts(valid), rejected)
     first = {offer.id: offer for offer in reversed(valid)}
     if len(first) < len(valid):
         again = [offer.id for offer in valid if first[offer.id] is not offer]
-        rejected += [RejectedRow(offer_id, SAME_TWICE, offer_id) for offer_id in again]
+        rejected += [SkippedRow(SAME_TWICE, offer_id) for offer_id in again]
         valid = [offer for offer in valid if first[offer.id] is offer]
-    valid = settle(valid)
-    if not force:
-        spot_above = {
-            spot.id: (SPOT_ABOVE, f"{spot.id} {spot.price_per_hour} > {regular.price_per_hour}")
-            for spot, regular in _find_spot_above(valid)
-        }
-        valid = _reject(valid, spot_above, rejected)
-        # The bigger machine is rejected: its price is the low one that a plan would choose.
-        too_cheap = {
-            bigger.id: (BIGGER_CHEAPER, f"{bigger.id} < {smaller.instance_type}")
-            for smaller, bigger in _find_size_inversions(valid)
-        }
-        valid = _reject(valid, too_cheap, rejected)
-    return valid, rejected
+    return _reject(valid, _find_out_of_scale(valid, rates), rejected), rejected
 
 
-def find_contradictions(offers: Sequence[Offer]) -> list[tuple[Offer, Offer]]:
-    """Pairs of which one cannot be right: spot above on demand, a small size above a bigger one."""
-    return [*_find_spot_above(offers), *_find_size_inversions(offers)]
+def check_pairs(offers: list[Offer]) -> tuple[list[Offer], list[SkippedRow]]:
+    """The same of offers that contradict one another: improbable, yet possible."""
+    rejected: list[SkippedRow] = []
+    spot_above = {
+        spot.id: (SPOT_ABOVE, f"{spot.id} {spot.price_per_hour} > {regular.price_per_hour}")
+        for spot, regular in _find_spot_above(offers)
+    }
+    offers = _reject(offers, spot_above, rejected)
+    # The bigger machine is rejected: its price is the low one that a plan would choose.
+    too_cheap = {
+        bigger.id: (BIGGER_CHEAPER, f"{bigger.id} < {smaller.instance_type}")
+        for smaller, bigger in _find_size_inversions(offers)
+    }
+    return _reject(offers, too_cheap, rejected), rejected
 
 
 def _reject(
-    offers: list[Offer], faults: Mapping[str, Fault], rejected: list[RejectedRow]
+    offers: list[Offer], faults: Mapping[str, Fault], rejected: list[SkippedRow]
 ) -> list[Offer]:
     bad = [offer.id for offer in offers if offer.id in faults]
-    rejected += [RejectedRow(offer_id, *faults[offer_id]) for offer_id in bad]
+    rejected += [SkippedRow(*faults[offer_id]) for offer_id in bad]
     return [offer for offer in offers if offer.id not in faults]
-
-
-def _safe_id(offer: Offer) -> str:
-    try:
-        return offer.id
-    except (AttributeError, TypeError):
-        return repr(offer)[:200]
 
 
 # Each offer by itself ---------------------------------------------------------------------
 
 
-def _text(max_length: int, *, required: bool = True) -> tuple[Rule, ...]:
-    rules: tuple[Rule, ...] = (
-        (lambda text: isinstance(text, str) and "\x00" not in text, "{0!r} is not text"),
-        (lambda text: len(str(text)) <= max_length, f"is longer than {max_length} characters"),
-    )
-    return (*rules, (lambda text: bool(str(text).strip()), "is empty")) if required else rules
+_TEXT = r"^[^\x00]*$"
+_NAME = r"^[^\x00]*[^\x00\s][^\x00]*$"
+_Amount = Annotated[Decimal, Field(ge=0, le=MAX_AMOUNT)]
+_Measure = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
 
 
-_AMOUNT: tuple[Rule, ...] = (
-    (lambda v: isinstance(v, Decimal) and v.is_finite(), "{0!r} is not an exact number"),
-    (
-        lambda v: isinstance(v, Decimal) and 0 <= v <= MAX_AMOUNT,
-        f"{{0}} is outside 0 to {MAX_AMOUNT}",
-    ),
-)
-_MEASURE: tuple[Rule, ...] = (
-    (
-        lambda v: v is None or (isinstance(v, int | float) and math.isfinite(v) and v >= 0),
-        "{0!r} is not a number of 0 or more",
-    ),
-)
-_CHECKS_BY_FIELD: Mapping[str, tuple[Rule, ...]] = {
-    "region": _text(64),
-    "instance_type": _text(128),
-    "accelerator": _text(64),
-    "zone": _text(64, required=False),
-    "sku": _text(255, required=False),
-    "source": _text(500, required=False),
-    "price_per_hour": _AMOUNT,
-    "upfront": _AMOUNT,
-    "currency": (
-        (
-            lambda v: isinstance(v, str) and len(v) == 3 and v.isascii() and v.isupper(),
-            "{0!r} is not an ISO 4217 code",
-        ),
-    ),
-    "purchase_option": ((lambda v: isinstance(v, PurchaseOption), "{0!r} is not known"),),
-    "term_months": (
-        (
-            lambda v: type(v) is int and 0 <= v <= MAX_TERM_MONTHS,
-            f"{{0!r}} is not 0 to {MAX_TERM_MONTHS}",
-        ),
-    ),
-    "payment_option": ((lambda v: v in PAYMENT_OPTIONS, "{0!r} is not known"),),
-    "accelerator_count": (
-        (lambda v: isinstance(v, Fraction) and 0 < v <= MAX_COUNT, "{0!r} is not above 0"),
-        (
-            lambda v: isinstance(v, Fraction) and v.denominator <= MAX_COUNT,
-            "{0} is not a simple fraction",
-        ),
-    ),
-    "vcpus": _MEASURE,
-    "memory_gib": _MEASURE,
-    "network_gbps": _MEASURE,
-}
+def _check_payment(option: str) -> str:
+    if option not in PAYMENT_OPTIONS:
+        raise ValueError("is not known")
+    return option
+
+
+class _OfferForm(BaseModel):
+    """What the fields of an offer may hold; an adapter of somebody else's may give anything."""
+
+    model_config = ConfigDict(strict=True, from_attributes=True)
+
+    region: str = Field(pattern=_NAME, max_length=64)
+    instance_type: str = Field(pattern=_NAME, max_length=128)
+    accelerator: str = Field(pattern=_NAME, max_length=64)
+    zone: str = Field(pattern=_TEXT, max_length=64)
+    sku: str = Field(pattern=_TEXT, max_length=255)
+    source: str = Field(pattern=_TEXT, max_length=500)
+    price_per_hour: _Amount
+    upfront: _Amount
+    currency: str = Field(pattern="^[A-Z]{3}$")
+    purchase_option: PurchaseOption
+    term_months: int = Field(ge=0, le=MAX_TERM_MONTHS)
+    payment_option: Annotated[str, AfterValidator(_check_payment)]
+    accelerator_count: InstanceOf[Fraction]
+    vcpus: _Measure
+    memory_gib: _Measure
+    network_gbps: _Measure
+    as_of: dt.date | None
 
 
 def _find_faults(
     offers: Sequence[Offer], provider: str, rates: ExchangeRates, latest: dt.date
 ) -> dict[int, Fault]:
-    rules = {
-        "provider": ((lambda name: name == provider, f"{{0!r}} instead of {provider!r}"),),
-        **_CHECKS_BY_FIELD,
-        "as_of": (
-            (lambda v: v is None or type(v) is dt.date, "{0!r} is not a date"),
-            (lambda v: v is None or v <= latest, f"{{0}} is after {latest}"),
-        ),
-    }
-    faults: dict[int, Fault] = {}
-    for name, field_rules in rules.items():
-        for row, fault in _find_bad_values([getattr(o, name) for o in offers], field_rules):
-            faults.setdefault(row, (NOT_AN_OFFER, f"{_label(offers[row])}: {name} {fault}"))
     slugs = {one.slug for one in accelerators.all_accelerators()}
     currencies = frozenset(rates.currencies)
+    faults: dict[int, Fault] = {}
     for row, offer in enumerate(offers):
-        if row in faults:
-            continue
-        if terms := _explain_bad_terms(offer):
-            faults[row] = (NOT_AN_OFFER, f"{_label(offer)}: {terms}")
+        if problem := _explain_bad_form(offer, provider, latest):
+            faults[row] = (NOT_AN_OFFER, f"{_label(offer)}: {problem}")
         elif not (offer.price_per_hour or offer.effective_price_per_hour > 0):
             faults[row] = (NO_PRICE, offer.id)
         elif offer.accelerator not in slugs:
@@ -210,33 +154,28 @@ def _find_faults(
     return faults
 
 
-def _find_bad_values(column: Sequence[object], rules: Iterable[Rule]) -> Iterator[tuple[int, str]]:
-    """A column holds few different values: where all of them are sound, no row is looked at. Of
-    two kinds one may be wrong though it equals the other, as 8 and Fraction(8) do."""
-
-    def explain(value: object) -> str:
-        return next((what.format(value) for is_valid, what in rules if not is_valid(value)), "")
-
+def _explain_bad_form(offer: Offer, provider: str, latest: dt.date) -> str:
     try:
-        is_mixed = len(set(map(type, column)) - {type(None)}) > 1
-        if not is_mixed and not any(map(explain, set(column))):
-            return
-    except TypeError:  # a list, say, which no offer may hold
-        pass
-    yield from ((row, fault) for row, value in enumerate(column) if (fault := explain(value)))
+        _OfferForm.model_validate(offer)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{first['loc'][0]} {first['input']!r:.60}: {first['msg']}"
+    count = offer.accelerator_count
+    if offer.provider != provider:
+        return f"provider {offer.provider!r} instead of {provider!r}"
+    if not 0 < count <= MAX_COUNT or count.denominator > MAX_COUNT:
+        return f"accelerator_count {count} is not above 0, or is no simple fraction"
+    if offer.as_of and offer.as_of > latest:
+        return f"as_of {offer.as_of} is after {latest}"
+    if not offer.term_months and offer.purchase_option.is_commitment:
+        return f"{offer.purchase_option.value} without a term"
+    if not offer.term_months and offer.upfront:
+        return f"upfront {offer.upfront} without a term to spread it over"
+    return f"id is longer than {MAX_ID} characters" if len(offer.id) > MAX_ID else ""
 
 
 def _label(offer: Offer) -> str:
     return f"{offer.provider} {offer.region} {offer.instance_type}"[:120]
-
-
-def _explain_bad_terms(offer: Offer) -> str:
-    if not offer.term_months:
-        if offer.purchase_option.is_commitment:
-            return f"{offer.purchase_option.value} without a term"
-        if offer.upfront:
-            return f"upfront {offer.upfront} without a term to spread it over"
-    return f"id is longer than {MAX_ID} characters" if len(offer.id) > MAX_ID else ""
 
 
 # Rows beside each other -------------------------------------------------------------------
@@ -269,6 +208,21 @@ def _find_price_conflicts(offers: Sequence[Offer]) -> dict[str, Fault]:
         price = (offer.price_per_hour, offer.upfront, offer.currency)
         if prices.setdefault(offer.id, price) != price:
             faults[offer.id] = (TWO_PRICES, offer.id)
+    return faults
+
+
+def _find_out_of_scale(offers: Sequence[Offer], rates: ExchangeRates) -> dict[str, Fault]:
+    prices: dict[tuple[object, ...], list[tuple[Offer, float]]] = defaultdict(list)
+    for offer in offers:
+        usd = rates.to_usd(offer.price_per_accelerator_hour, offer.currency)
+        prices[offer.accelerator, offer.purchase_option].append((offer, float(usd)))
+    faults: dict[str, Fault] = {}
+    for siblings in prices.values():
+        typical = median(usd for _, usd in siblings)
+        for offer, price in siblings if len(siblings) >= MIN_SIBLINGS else ():
+            if not typical / MAX_SCALE <= price <= typical * MAX_SCALE:
+                times = f"× {price / typical:.3g} of its siblings"
+                faults[offer.id] = (OUT_OF_SCALE, f"{offer.id} is {times}")
     return faults
 
 

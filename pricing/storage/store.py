@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,11 +15,11 @@ from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
-from django.db.models import BigIntegerField, ExpressionWrapper, F, Max, Min
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Max
 
 from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.models import OPEN, Listing, PastPrice, Price, Revision
+from pricing.models import OPEN, Listing, Price, Revision
 from pricing.storage import bulk
 from pricing.storage.bulk import WholeNumbers
 
@@ -92,9 +91,10 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
     )
     rows = bulk.read_all(every)
     days = decode(bytes(revision.dates), len(rows), revision.as_of)
+    absent = {key: day for key, (day, _) in read_absences(revision).items()}
     return [
         StoredOffer(
-            build_offer(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
+            build_offer(row[4:], _amount(row[1]), _amount(row[2]), row[3], day, absent.get(row[4])),
             listing_id=row[0],
             listing_values=row[4:],
             price_values=row[1:4],
@@ -103,30 +103,10 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
     ]
 
 
-def read_price_ranges(offers: Sequence[Offer]) -> dict[str, tuple[float, float]]:
-    """Lowest and highest price per hour of interruptible `offers`, which have no upfront, over
-    all revisions and the history before them. Only in the currency that they have now.
-
-    A list whose every price is off by a factor asks for thousands, so a query takes many.
-    """
-    ranges: dict[str, tuple[float, float]] = {}
-    remaining = iter(offers)
-    while chunk := list(islice(remaining, _OFFERS_PER_QUERY)):
-        currencies = {offer.id: offer.currency for offer in chunk}
-        for model in (Price, PastPrice):
-            extremes = (
-                model.objects.filter(
-                    listing__provider__in={offer.provider for offer in chunk},
-                    listing__offer_id__in=list(currencies),
-                )
-                .values_list("listing__offer_id", "listing__currency")
-                .annotate(Min("price_per_hour"), Max("price_per_hour"))
-            )
-            for offer_id, currency, lowest, highest in extremes:
-                if currency == currencies[offer_id]:
-                    low, high = ranges.get(offer_id, (math.inf, 0.0))
-                    ranges[offer_id] = (min(low, float(lowest)), max(high, float(highest)))
-    return ranges
+def read_absences(revision: Revision) -> dict[str, tuple[dt.date, int]]:
+    """Offer id → (day of the first list without it, complete lists without it since)."""
+    absences = revision.absences.items()
+    return {key: (dt.date.fromisoformat(day), reads) for key, (day, reads) in absences}
 
 
 def _as_integer(column: str) -> ExpressionWrapper[Any]:
@@ -140,38 +120,30 @@ def read_offers(revision: Revision) -> list[Offer]:
 
 
 def build_offer(
-    listing: Sequence[Any], price: Decimal, upfront: Decimal, sold_now: bool, day: dt.date | None
+    listing: Sequence[Any],
+    price: Decimal,
+    upfront: Decimal,
+    sold_now: bool,
+    day: dt.date | None,
+    absent_since: dt.date | None = None,
 ) -> Offer:
     """The offer of a listing's columns (`LISTING_FIELDS`) at a price.
 
     Sets all at once what the initialiser of a frozen dataclass sets one by one; the id is known.
     """
-    (
-        offer_id, provider, region, zone, instance_type, accelerator, numerator, denominator,
-        option, term_months, payment_option, currency, vcpus, memory_gib, network_gbps, sku, source,
-    ) = listing  # fmt: skip
+    values = dict(zip(LISTING_FIELDS, listing, strict=True))
+    count = _fraction(values.pop("count_numerator"), values.pop("count_denominator"))
     offer = object.__new__(Offer)
     offer.__dict__.update(
-        provider=provider,
-        region=region,
-        instance_type=instance_type,
-        accelerator=accelerator,
-        accelerator_count=_fraction(numerator, denominator),
-        purchase_option=_OPTIONS[option],
+        values,
+        id=values.pop("offer_id"),
+        accelerator_count=count,
+        purchase_option=_OPTIONS[values["purchase_option"]],
         price_per_hour=price,
         upfront=upfront,
-        currency=currency,
-        zone=zone,
-        term_months=term_months,
-        payment_option=payment_option,
-        vcpus=vcpus,
-        memory_gib=memory_gib,
-        network_gbps=network_gbps,
-        sku=sku,
-        source=source,
         as_of=day,
         sold_now=sold_now,
-        id=offer_id,
+        absent_since=absent_since,
     )
     return offer
 
@@ -220,7 +192,7 @@ def write_revision(
     listing_ids, is_unchanged = _match_previous(
         listing_values, zip(*price_values, strict=True), previous
     )
-    listings = _find_or_insert_listings(listing_values, listing_ids, is_first=revision.number == 1)
+    listings = find_or_insert_listings(listing_values, listing_ids, is_first=revision.number == 1)
     days = to_day_numbers([offer.as_of for offer in offers])
     *columns, unchanged_column = _sort_by_listing(listings, *price_values, days, is_unchanged)
     revision.dates = encode(columns[-1], revision.as_of)
@@ -263,7 +235,7 @@ def _sort_by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumber
     return [column[order] for column in numbers]
 
 
-def _find_or_insert_listings(
+def find_or_insert_listings(
     listing_values: Sequence[_ListingValues], listing_ids: Sequence[int], is_first: bool = False
 ) -> WholeNumbers:
     """The listing of each offer: its `listing_ids`; where that is 0, a known or else a new one.
@@ -299,15 +271,6 @@ def _find_listings(listing_values: Iterable[_ListingValues]) -> dict[_ListingVal
         )
         ids_by_values.update((tuple(values), listing_id) for listing_id, *values in rows)
     return ids_by_values
-
-
-def find_or_insert_listings(offers: Sequence[Offer]) -> list[int]:
-    """The listing of each offer, written where it is new. Inside a publishing transaction."""
-    listing_values = [get_listing_values(offer) for offer in offers]
-    return [
-        int(listing)
-        for listing in _find_or_insert_listings(listing_values, [0] * len(listing_values))
-    ]
 
 
 def _digest(columns: Iterable[WholeNumbers]) -> str:

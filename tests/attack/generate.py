@@ -67,7 +67,7 @@ PAGES = (
 )
 LISTS = (
     *("offers", "price-history", "accelerators", "revisions", "freshness", "coverage", "regions"),
-    *("exchange-rates", "servers", "projects", "variants", "saved-comparisons", "jobs", "alerts"),
+    *("exchange-rates", "servers", "projects", "saved-comparisons", "jobs", "alerts"),
 )
 FILTERS = (
     *("accelerator", "provider", "region", "geography", "purchase_option", "min_accelerators"),
@@ -230,5 +230,5 @@ class Generator:
             "[" * self._random.choice((20, 26, 5000)), f'{{"a": "{number}', number,
             '{"workload": "\\ud800"}', "\0", "{" * 50, f'{{"{number}": 1, "{number}": 2}}',
         ))  # fmt: skip
-        path = self._random.choice(("/api/v1/comparisons/", "/api/v1/comparisons/batch/"))
+        path = "/api/v1/comparisons/"
         return Call(f"raw {text[:30]}", path, text.encode(errors="replace"))

@@ -45,14 +45,10 @@ def site() -> Iterator[Site]:
             "DJANGO_SETTINGS_MODULE": "tests.served_settings",
             "NUM_PROXIES": "1",
             "LOG_LEVEL": "ERROR",
-            "UPLOAD_DIR": tempfile.mkdtemp(prefix="attack-"),
         }
-        try:
-            known = _fill(environment)
-            with _gunicorn(environment) as port:
-                yield Site(port, known.pop("session"), known)
-        finally:
-            shutil.rmtree(environment["UPLOAD_DIR"], ignore_errors=True)
+        known = _fill(environment)
+        with _gunicorn(environment) as port:
+            yield Site(port, known.pop("session"), known)
 
 
 def _free_port() -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.web.answer.charts import span
 from planner.web.common.fields import with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
@@ -51,6 +52,7 @@ def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[li
         "Cost of each scenario": totals(answer),
         "What to buy, and when": purchases(answer, shown),
         "How sure is it": risk(answer),
+        "Drivers": drivers(answer),
         "Break-even": break_even(answer),
         "Offers and servers used": sources(answer, shown),
         "Energy and carbon": energy(answer),
@@ -160,28 +162,45 @@ def risk(answer: ComparisonAnswer) -> list[list[str]]:
     return rows
 
 
+def drivers(answer: ComparisonAnswer) -> list[list[str]]:
+    rows = []
+    for one in answer.drivers:
+        costs = [
+            money(cost, answer.currency) for cost in (one.expected_at_low, one.expected_at_high)
+        ]
+        advice = [one.advice_at_low, one.advice_at_high, one.sentence]
+        chance = "" if one.chance is None else percent(one.chance)
+        rows.append([one.label, span(one), *costs, *advice, chance])
+    return rows
+
+
+SERVERS = {
+    "server:dgx-h100": "DGX H100 (8x H100)",
+    "server:hgx-h100-8": "HGX H100 server (8x H100)",
+}
+
+
 def break_even(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for one in answer.break_even:
         hours = ["never: renting costs less per hour than running it"]
         if one.hours is not None:
             hours = [f"{number(one.hours)} h", number(one.months_at_full_use, 1)]
-        uses = [_paying_use(one.over_life, one.utilisation_over_life)]
-        if one.over_life:
-            uses = [_paying_use(one.within_plan, one.utilisation_within_plan), *uses]
-        named = answer.labels | {"server:dgx-h100": "DGX H100 (8x H100)"}
+        named = answer.labels | SERVERS
         server = named[f"server:{one.server}"]
         against = with_region(one.label, answer)
-        rows.append([server, against, *uses, *hours])
+        rows.append(
+            [server, against, _paying_use(one.over_life, one.utilisation_over_life), *hours]
+        )
     return rows
 
 
 def _paying_use(when: str, share: float | None) -> str:
     if share is None:
-        return "never" if when else "cannot be bought at the start"
+        return "never"
     at = f"{number(share * 730)} h of use a month ({percent(share)})"
-    words = {"from": f"from {at}", "up_to": f"up to {at}"}
-    return {"always": "at any use"}.get(when) or words.get(when) or f"{percent(share)} of its hours"
+    words = {"from": f"from {at}", "up_to": f"up to {at}", "always": "at any use"}
+    return words.get(when, "never")
 
 
 def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
@@ -251,7 +270,6 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
     if shown:
         words += shown.warnings
         words += returns(shown, answer.currency)
-        words += [one.sentence for one in answer.marginal_values]
         if answer.risk:
             words.append(
                 f"{number(answer.risk.samples)} samples, seed {answer.risk.seed}, in today's money"
@@ -264,7 +282,7 @@ def advice(answer: ComparisonAnswer) -> list[str]:
     told = answer.verdict
     if told is None:
         return list(answer.recommendation.because)
-    return [told.sentence, *told.reasons, *(turn.sentence for turn in told.switch_points),
+    return [told.sentence, *told.reasons, *told.turns,
             *([told.late_delivery.sentence] if told.late_delivery else [])]  # fmt: skip
 
 

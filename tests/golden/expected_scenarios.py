@@ -52,7 +52,8 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
         )
         is_left_out = answer.risk and not known and not one.allowed
         span = "no range: not advised" if is_left_out else " – ".join(low_high)
-        rows.append([named.strip(), money(one.total_cost, currency), "", span])
+        mean = [] if answer.risk is None else [money(spread.expected, currency) if spread else ""]
+        rows.append([named.strip(), *mean, money(one.total_cost, currency), "", span])
     return rows
 
 
@@ -111,9 +112,9 @@ def _unnamed(keys: set[str], paid_for: set[str]) -> list[str]:
 
 
 def _note(keys: set[str], paid_for: set[str]) -> str:
-    is_rented = "on_demand" in keys and keys & {"committed", "cloud_mix"}
+    is_rented = "on_demand" in keys and "cloud" in keys
     is_unbought = keys & {"on_prem", "hybrid"} and "capex" not in paid_for
-    left_out = ["committed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
+    left_out = ["signed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
     if left_out:
         others = [TITLES[key].lower() for key in _unnamed(keys, paid_for)]
         same = f"same as {' and '.join(others)}: " if others else ""

@@ -253,7 +253,7 @@ def lists(answer: ComparisonAnswer) -> dict[str, list[str]]:
         return {}
     every = {
         "Why": list(told.reasons),
-        "What would change it": [turn.sentence for turn in told.switch_points],
+        "What would change it": list(told.turns),
     }
     return {title: rows for title, rows in every.items() if rows}
 

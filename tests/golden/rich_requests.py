@@ -107,7 +107,6 @@ _SERVERS: dict[str, Any] = {
             "unit_price": 190_000,
             "max_units": 4,
             "rack_units": 8,
-            "site": "hall",
             "lead_time_months": 2,
             "late_delivery": {"probability": 0.3, "months": 2},
             "useful_life_months": 48,
@@ -145,7 +144,7 @@ _SERVERS: dict[str, Any] = {
     "server_price_spread": 0.1,
     "utilisation_ceiling": 0.9,
     "financing": _FINANCING,
-    "already_owned": [{"server": "dgx-h100", "units": 1, "bought": "2025-06", "site": "hall"}],
+    "already_owned": [{"server": "dgx-h100", "units": 1, "bought": "2025-06"}],
     "g_co2e_per_kwh": 300,
 }
 _COMMITMENT = {
@@ -158,8 +157,7 @@ _COMMITMENT = {
     "price_per_month": 20_000,
     "ends": "2027-09",
 }
-_LEASE = {"server": "dgx-h100", "units": 1, "rent_per_month": 9000, "ends": "2027-10",
-          "site": "hall"}  # fmt: skip
+_LEASE = {"server": "dgx-h100", "units": 1, "rent_per_month": 9000, "ends": "2027-10"}
 _CREDIT = {"label": "grant", "provider": "aws", "amount": 100_000, "expires": "2027-09"}
 _SPEND = {
     "label": "deal",
@@ -168,7 +166,6 @@ _SPEND = {
     "first": "2027-01",
     "last": "2027-12",
     "spent": 1000,
-    "discount_rate": 0.05,
 }
 _QUOTA = {"provider": "aws", "region": "us-east-1", "accelerator": "H100", "max_accelerators": 64}
 _YEAR = {"fiscal_year": 2027, "amount": 2_000_000}
@@ -176,10 +173,9 @@ _DATA = {
     "storage_gib": 10_000,
     "egress_gib_per_month": 100,
     "checkpoint_gib": 500,
-    "prices": [{"item": "storage", "provider": "aws", "above_gib": 0, "price_per_gib": 0.02}],
+    "storage_per_gib_month": 0.02,
     "home": {"provider": "aws", "region": "us-east-1"},
     "transfer_gib_per_month": 1000,
-    "transfer_gbit_per_s": 10,
 }
 _OFFER = {k: v for k, v in BLOCK.items() if k != "accelerator"} | {
     "accelerator": H100, "available_from": "2027-03", "available_until": "2027-05",
@@ -194,7 +190,7 @@ _SHARED: dict[str, Any] = {
          "multiplier": 0.9}
     ],
     "exchange_rates": {"EUR": {"units_per_usd": 0.9, "as_of": "2026-10"}},
-    "term_end": "prorate",
+    "term_end": "full",
     "on_prem": _SERVERS,
     "finance": {
         "discount_rate_per_year": 0.08,
@@ -262,7 +258,7 @@ COMPARISONS: dict[str, dict[str, Any]] = {
             "restart_hours": 0.2,
         },
     },
-    "several clouds and sites": _SHARED
+    "several clouds": _SHARED
     | {
         "workload": _HOURS,
         "constraints": {
@@ -273,7 +269,6 @@ COMPARISONS: dict[str, dict[str, Any]] = {
             "max_provider_share": 0.8,
             "min_providers": 2,
             "min_provider_share": 0.2,
-            "sites": [{"site": "hall", "power_kw": 100, "rack_units": 40}],
         },
     },
     **{

@@ -22,9 +22,7 @@ OPTION_HEADS = {
 }
 TITLES = {
     "on_demand": "On demand",
-    "spot": "Spot",
-    "committed": "Committed",
-    "cloud_mix": "Cloud mix",
+    "cloud": "Cloud",
     "on_prem": "On-prem",
     "hybrid": "Hybrid",
 }

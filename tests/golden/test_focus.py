@@ -183,7 +183,7 @@ def test_hours_after_the_horizon_are_billed_or_written_off_and_lie_idle(
     horizon = answered(name).horizon_months
     late = [
         row
-        for row in rows(name, "committed")
+        for row in rows(name, "cloud")
         if row["ChargePeriodStart"] >= period(name, horizon)[0] and is_booking(row)
     ]
     by_month: dict[str, float] = defaultdict(float)
@@ -192,19 +192,19 @@ def test_hours_after_the_horizon_are_billed_or_written_off_and_lie_idle(
     assert {row["CommitmentDiscountStatus"] for row in late} == {"Unused"}
     assert len(by_month) > 0
     assert max(by_month.values()) == pytest.approx(nodes * 730)
-    assert scenario(name, "committed").owed_after is not None
+    assert scenario(name, "cloud").owed_after is not None
 
 
 def test_a_commitment_is_never_used_for_more_than_its_hours() -> None:
     name = "most scenarios infeasible"
     answer = answered(name)
-    one = scenario(name, "committed")
+    one = scenario(name, "cloud")
     row = one.capacity[0]
     over = row.model_copy(update={"hours_used": row.hours_available * 1.001})
     changed = one.model_copy(update={"capacity": (over, *one.capacity[1:])})
     scenarios = tuple(changed if s.key == one.key else s for s in answer.scenarios)
     raw = export(
-        answer.model_copy(update={"scenarios": scenarios}), Context(scenario="committed"), "focus"
+        answer.model_copy(update={"scenarios": scenarios}), Context(scenario="cloud"), "focus"
     )
     first = [
         booked

@@ -23,16 +23,20 @@ SERVERS = {"servers": [{"server": "dgx-h100"}, {"server": "hgx-h100-8", "unit_pr
 OWNED = SERVERS | {"already_owned": [{"server": "dgx-h100", "units": 1, "bought": "2025-06"}]}
 CREDIT = {"label": "grant", "provider": "aws", "amount": 100_000, "expires": "2027-09"}
 SPEND = {"label": "deal", "provider": "aws", "amount": 900_000, "first": "2027-01"}
-DEAL = SPEND | {"last": "2028-12", "discount_rate": 0.1}
+DEAL = SPEND | {"last": "2028-12"}
+CUT = {"provider": "aws", "multiplier": 0.9}
 NODES = {"kind": "accelerator_hours", "accelerator": "H100"}
 PEAK = NODES | {"hours_per_month": [3000, 9000, 18_000] * 4, "peak_accelerators": [8, 16, 32] * 4}
 RISK = {"samples": 200, "seed": 3}
 CHANGES: dict[str, dict[str, Any]] = {
     "spot in part": {"constraints": {"max_spot_share": 0.5}, "sensitivity": True},
     "within": {"term_end": "within", "horizon_months": 15},
-    "prorate": {"term_end": "prorate", "horizon_months": 15},
     "credits": {"existing": {"credits": [CREDIT]}, "risk": RISK},
-    "minimum spend": {"existing": {"minimum_spend": [DEAL]}, "cheaper_if": True},
+    "minimum spend": {
+        "existing": {"minimum_spend": [DEAL]},
+        "price_adjustments": [CUT],
+        "cheaper_if": True,
+    },
     "owned": {"on_prem": OWNED, "finance": {"tax_rate": 0.25}, "risk": RISK},
     "late": {"on_prem": SERVERS | {"late_delivery_probability": 0.4, "late_delivery_months": 3}},
     "resale": {"on_prem": SERVERS | {"residual_rate": 0.4}},
@@ -64,14 +68,17 @@ _FIGURE = re.compile(r"-?\d+(\.\d+)?")
 
 
 def figures(name: str) -> dict[str, float]:
-    """Field → Σ of its figures, each times its place in the lists that it stands in."""
+    """Field → Σ of its figures, each times its place in the lists that it stands in.
+
+    Less than 1e-9 is the rounding of one processor and not of another.
+    """
     sums: dict[str, float] = {}
     if name in PORTFOLIOS:
         answer: Any = plan_portfolio(PORTFOLIOS[name], MARKET, today=TODAY)
     else:
         answer = compare(CASES[name], MARKET, today=TODAY)
     _add(answer.to_json(), "", 1.0, sums)
-    return {name: float(f"{total:.8g}") for name, total in sorted(sums.items()) if total}
+    return {name: float(f"{total:.8g}") for name, total in sorted(sums.items()) if round(total, 9)}
 
 
 def _add(value: Any, name: str, weight: float, sums: dict[str, float]) -> None:

@@ -1,5 +1,6 @@
 """Every page keeps its words and figures: `kept_pages.json` holds the text of each, and of what a
-form says when it is sent empty and when it is sent filled in."""
+form says when it is sent empty, filled in, and filled with what no box takes; `kept_links.json`
+holds what their links and forms lead to."""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ from django.db import transaction
 from django.test import Client
 
 from planner.models import Role
-from pricing.models import QuarantinedBatch
+from pricing.models import QuarantinedPart
 from tests.golden.kept import assert_kept
 from tests.golden.page import parse, text
 from tests.planner.api.world import World
-from tests.planner.web.asking import HOURS, TRAINING, WHOLE
+from tests.planner.web.asking import HOURS, SERVING, TRAINING, WHOLE
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.pages import PAGES, Page
 from tests.planner.workspace import person
@@ -47,7 +48,7 @@ OPEN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/plan/", TRAINING),
     ("/plan/live/", HOURS),
     ("/plan/accelerators/", TRAINING),
-    ("/plan/serving/", {"model": "Llama-3.1-8B", "tokens_per_second": "5000"}),
+    ("/plan/", SERVING),
     ("/plan/pack/", HOURS | SERVERS | {"horizon_months": "30"}),
     ("/plan/pack/", TRAINING),
     ("/usage/", {}),
@@ -61,19 +62,19 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """One world for all pages; what a form does is undone."""
     with time_machine.travel(NOW), django_db_blocker.unblock(), transaction.atomic():
         made = World()
-        made.ids["quarantined"] = QuarantinedBatch.objects.create(
-            provider="aws", reasons=["odd"], offer_count=1, digest="0", payload=b""
-        ).pk
+        made.ids["quarantined"] = QuarantinedPart.objects.create(
+            provider="aws", purchase_option="spot", reason="spot: odd", offer_count=1, digest="0",
+            payload=b"",
+        ).pk  # fmt: skip
         made.alpha.users["operator"] = person("operator", is_staff=True)
         yield made
         transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)
-def _still(settings: Any, tmp_path: Any, monkeypatch: Any) -> Iterator[None]:
+def _still(settings: Any, monkeypatch: Any) -> Iterator[None]:
     settings.JOBS_BACKEND = "thread"
-    settings.MEDIA_ROOT = tmp_path
-    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_batch", lambda held: None)
+    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_parts", lambda held: None)
     with time_machine.travel(NOW + dt.timedelta(seconds=30)), transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -86,7 +87,7 @@ def browser(world: World, page: Page) -> Client:
 
 
 def shown(answer: Any) -> Any:
-    """Status and text; ids, secrets and days of use are not the same twice."""
+    """Status and text."""
     if answer.status_code // 100 == 3:
         words = str(answer["Location"])
     elif "html" in answer["Content-Type"]:
@@ -97,29 +98,59 @@ def shown(answer: Any) -> Any:
         words = answer["Content-Type"]
     else:
         words = answer.content.decode()
+    return [answer.status_code, *re.split(r"(?<=[.:?]) ", veil(words))]
+
+
+def veil(words: str) -> str:
+    """Without ids, secrets and days of use, which are not the same twice."""
     words = re.sub(r"[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}", "ID", words)
     words = re.sub(r"\b(gcp|inv)_[\w-]{4,}", "SECRET", words)
     words = re.sub(r"(\d\d:\d\d):\d\d(\.\d+\+00:00)?", r"\1", words)
-    words = re.sub(r"\buser:\d+|(?<=by id: nothing → )\d+", "PERSON", words)
-    return [answer.status_code, *re.split(r"(?<=[.:?]) ", words)]
+    return re.sub(r"\buser:\d+|(?<=by id: nothing → )\d+", "PERSON", words)
+
+
+def assert_page_kept(name: str, answer: Any) -> None:
+    assert_kept("kept_pages.json", name, shown(answer))
+    if "html" in answer.headers.get("Content-Type", ""):
+        assert_kept("kept_links.json", name, links(answer))
+
+
+def links(answer: Any) -> list[list[str]]:
+    """What the links and forms of a page are called and lead to, without the bars around it."""
+    page = parse(answer.content.decode())
+    addressed = [
+        (one, one.get("href") or one.get("action") or one.get("hx-get"))
+        for main in page.findall(".//main") or [page]
+        for one in main.iter()
+    ]
+    return [[text(one)[:40], veil(in_order(address))] for one, address in addressed if address]
+
+
+def in_order(address: str) -> str:
+    """An address with its fields in one order: databases keep those of a request in another."""
+    path, mark, query = address.partition("?")
+    fields, end, anchor = query.partition("#")
+    return f"{path}{mark}{'&'.join(sorted(fields.split('&')))}{end}{anchor}"
 
 
 @pytest.mark.parametrize("case", range(len(OPEN)), ids=lambda i: f"{i} {OPEN[i][0]}")
 def test_open_pages_keep_their_text(case: int, client: Client, world: World) -> None:
     path, query = OPEN[case]
     address = f"{path}?{urlencode(query)}"
-    assert_kept("kept_pages.json", f"{case} {path}", shown(client.get(address)))
+    assert_page_kept(f"{case} {path}", client.get(address))
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.method == "get"], ids=str)
 def test_pages_of_a_team_keep_their_text(page: Page, world: World) -> None:
     answer = browser(world, page).get(page.address(world))
-    assert_kept("kept_pages.json", str(page), shown(answer))
+    assert_page_kept(str(page), answer)
 
 
-@pytest.mark.parametrize("filled", ["empty", "filled in"])
+@pytest.mark.parametrize("filled", ["empty", "filled in", "filled with question marks"])
 @pytest.mark.parametrize("page", FORMS, ids=str)
 def test_forms_keep_what_they_answer(page: Page, filled: str, world: World) -> None:
-    data = page.data(world) if filled == "filled in" else {}
+    data = {} if filled == "empty" else page.data(world)
+    if filled == "filled with question marks":
+        data = dict.fromkeys(data, "?")
     answer = browser(world, page).post(page.address(world), data, follow=True)
-    assert_kept("kept_pages.json", f"{page}, {filled}", shown(answer))
+    assert_page_kept(f"{page}, {filled}", answer)

@@ -15,7 +15,6 @@ import pytest
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import category_title, choice_name, cloud_title, field_name
 from planner.exports import Context, export
-from planner.exports.focus import describe_discounts
 from pricing.market.accelerators import get
 from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered
@@ -125,7 +124,6 @@ def test_demand_assumptions_and_offers_are_the_answer_s(name: str) -> None:
          o.native_price_per_hour, o.native_upfront, o.native_currency,
          o.units_per_usd, o.multiplier if o.native_currency else None,
          o.as_of.isoformat() if o.as_of else None, o.sku, o.source,
-         describe_discounts(o) if o.multiplier_changes else None,
          o.provider, o.accelerator, o.purchase_option]
         for key, o in answer.offers.items()
     ]  # fmt: skip

@@ -27,7 +27,7 @@ def generated(seed: int) -> dict[str, Any]:
     if rng.random() < 0.3:
         request["on_prem"] = {"lead_time_months": rng.randint(0, 4)}
     if rng.random() < 0.2:
-        request["term_end"] = rng.choice(["full", "within", "prorate"])
+        request["term_end"] = rng.choice(["full", "within"])
     if rng.random() < 0.15:
         request["rules"] = 1
     return request

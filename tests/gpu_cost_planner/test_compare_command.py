@@ -30,17 +30,16 @@ def refused(capsys: Capture, *arguments: str) -> str:
     return said.err
 
 
-def test_a_table_says_what_to_do_and_when_it_pays_back(capsys: Capture) -> None:
+def test_a_table_says_what_to_do(capsys: Capture) -> None:
     text = run(capsys, str(LENOVO))
     assert "Buy 1 × ThinkSystem SR675 V3 in January 2027" in text
-    assert "8,556" in text
     assert "on_prem *" in text
 
 
 def test_standard_input_is_read(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.TextIOWrapper(io.BytesIO(LENOVO.read_bytes()))
     monkeypatch.setattr("sys.stdin", text)
-    assert "8,556" in run(capsys, "-")
+    assert "on_prem *" in run(capsys, "-")
 
 
 @pytest.mark.parametrize(

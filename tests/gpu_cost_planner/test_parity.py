@@ -29,6 +29,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def same_prices(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr("pricing.catalog.current", lambda *_: bundled_catalog())
+    settings.WORK_ANONYMOUS = settings.WORK_JOB
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
 
 

@@ -67,7 +67,7 @@ from gpu_cost_planner.command_line import main
 work = {{"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}}
 request = {{"start": "2027-01", "horizon_months": 3, "workload": work}}
 answer = gpu_cost_planner.compare(request)
-names = ("scenarios", "lines", "capacity", "purchases", "break_even", "assumptions", "tornado")
+names = ("scenarios", "lines", "capacity", "purchases", "break_even", "assumptions", "drivers")
 for name in names:
     getattr(answer, name).to_csv()
 print(answer, answer._repr_html_())
@@ -166,7 +166,7 @@ def test_tables_are_frames_whose_lines_sum_to_the_totals() -> None:
     totals = answer.lines.to_frame(exact=True).groupby("scenario", observed=True)["amount"].sum()
     assert totals.to_dict() == {s.key.value: s.total_cost for s in answer.answer.feasible}
     assert answer.lines.to_frame()["amount"].dtype == "float64"
-    names = ("scenarios", "capacity", "purchases", "break_even", "assumptions", "tornado", "risk")
+    names = ("scenarios", "capacity", "purchases", "break_even", "assumptions", "drivers", "risk")
     for table in (getattr(answer, name) for name in (*names, "advice", "lines")):
         assert len(table) == len(table.to_frame())
         assert f"<table {table.name}:" in repr(table)

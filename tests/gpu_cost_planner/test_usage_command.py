@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -41,7 +42,7 @@ def run(capsys):
 def test_the_tables_say_rows_use_and_demand(bill, run):
     text = run(bill, "--forecast", "2", "--start", "2025-07", "--by", "month,machine")
     assert "bill.csv: AWS Cost and Usage Report, 6 rows" in text
-    assert "6 │ use of accelerators" in text
+    assert re.search(r"use of accelerators.*│ +6 ", text)
     assert "5,840.00" in text
     assert "Demand of nvidia-h100-80gb-sxm by level and fading trend, from 6 months" in text
 
@@ -89,11 +90,10 @@ def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
 def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill, capsys, run):
     bill.write_bytes(table([cur_row(1, line_item_type="Riddle"), cur_row(2)]))
     assert main(["usage", str(bill), "--forecast", "0", "--json"]) == 0
-    out, errors = capsys.readouterr()
+    out = capsys.readouterr().out
     assert json.loads(out)["warnings"][0].startswith("1 of 2 rows are not understood")
-    assert errors.startswith("Warning: 1 of 2 rows are not understood")
     text = run(bill, "--forecast", "0")
-    assert "2 │ all rows" in text
+    assert re.search(r"all rows +│ +2 ", text)
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in text
     assert main(["usage", str(bill), "--strict"]) == 2
     assert "files: hold rows that are not understood or doubtful: 1 of 2" in capsys.readouterr().err

@@ -35,7 +35,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "planner/costing/analysis": (
         _ANALYSIS,
         f"{_COMPARED}/test_risk.py",
-        f"{_COMPARED}/test_sensitivity.py",
+        f"{_COMPARED}/test_drivers.py",
         f"{_COMPARED}/test_break_even.py",
         f"{_COMPARED}/finance",
         _KEPT,

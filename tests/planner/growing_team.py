@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from planner.models import Job, Project, Role, WebhookEndpoint
-from planner.services.projects import projects
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
-from pricing import catalog
-from pricing.market.offer_rows import to_row
-from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedPart, RefreshRun
 from tests.planner.api.world import SERVER
 from tests.planner.workspace import Workspace, person
 
@@ -35,7 +32,6 @@ def grow(work: Workspace, name: str) -> dict[str, Any]:
 
 def grow_within(work: Workspace, project: Project, hook: WebhookEndpoint, name: str) -> None:
     """One more of everything that a project and a webhook have."""
-    projects.create_variant(work.access(), project, {"name": name, "changes": {}})
     work.saved(project)
     project.alerts.create(team=work.team, kind="price_move", message=name, currency="USD")
     project.uploads.create(
@@ -46,13 +42,8 @@ def grow_within(work: Workspace, project: Project, hook: WebhookEndpoint, name: 
 
 
 def grow_refreshes(name: str) -> None:
-    """One more failed run, quarantined batch and quarantined price of AWS."""
+    """One more failed run and quarantined part of AWS."""
     RefreshRun.objects.create(provider="aws", outcome="failed", message=name)
-    QuarantinedBatch.objects.create(
-        provider="aws", reasons=[name], offer_count=1, digest=name, payload=b""
+    QuarantinedPart.objects.create(
+        provider="aws", purchase_option="spot", reason=name, offer_count=1, digest=name, payload=b""
     )
-    for offer in catalog.current().offers.offers:
-        row = to_row(offer)
-        QuarantinedPrice.objects.create(
-            provider="aws", offer_id=offer.id, before=row, after=row, ratio=9.0
-        )

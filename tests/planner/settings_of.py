@@ -11,7 +11,7 @@ from unittest import mock
 from django.conf import settings
 from django.test import override_settings
 
-OF_THE_PROCESS = {"CACHES", "DATABASES", "INSTALLED_APPS", "LOGGING", "MEDIA_ROOT"}
+OF_THE_PROCESS = {"CACHES", "DATABASES", "INSTALLED_APPS", "LOGGING"}
 """Read once, when a process starts."""
 
 

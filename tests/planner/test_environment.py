@@ -56,7 +56,6 @@ def test_a_file_without_a_secret_stops_the_start(tmp_path: Path, content: bytes)
         ("OIDC_SERVER_URL", "http://[login", "Write it like https://"),
         ("PRICE_NOTICE_EMAILS", "it@example.com, ops", "='ops': it is no address of mail"),
         ("PRICE_REFRESH_SCHEDULE", "15 3 *", "no schedule"),
-        ("SENTRY_DSN", "sentry.example.com/s3cret", "Write it like https://"),
         ("WEBHOOK_ALLOWED_NETWORKS", "::1, 10.0.0.1/8", "10.0.0.1/8 has host bits set"),
         ("DEBUG", "0", "DEBUG=0 needs SECRET_KEY"),
         ("OIDC_SERVER_URL", "https://login.example.com", "needs OIDC_CLIENT_ID"),
@@ -82,7 +81,6 @@ def test_a_setting_that_would_fail_later_stops_the_start(name: str, value: str, 
         ("CELERY_BROKER_URL", "amqp://ada:pw@broker:5672/vhost"),
         ("CELERY_BROKER_URL", "redis+socket:///run/redis.sock"),
         ("CELERY_BROKER_URL", "sentinel://a:26379;sentinel://b:26379"),
-        ("SENTRY_DSN", "https://key@o1.ingest.sentry.io/2"),
     ],
 )
 def test_an_address_that_can_be_called_is_taken(name: str, value: str) -> None:

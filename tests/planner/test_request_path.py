@@ -34,7 +34,6 @@ PLAN = {
 RISK = {"risk.samples": "1000"}
 EVERYTHING = {
     **RISK,
-    "explain": "true",
     "sensitivity": "true",
     "constraints.monthly_budget": "1000000",
 }

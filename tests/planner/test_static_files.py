@@ -57,9 +57,8 @@ def test_files_are_collected_when_the_manifest_is_newer_than_each(tmp_path: Path
     assert not is_collected(root, [source])
 
 
-def test_collected_files_are_for_every_account_and_uploads_are_not(tmp_path: Path) -> None:
+def test_collected_files_are_for_every_account(tmp_path: Path) -> None:
     """Whoever installs is root; the services have an account of their own."""
     storage = CollectedFiles(location=tmp_path, base_url="/static/", **OPTIONS)
     storage.save("planner.css", ContentFile(b"a {}"))
     assert (tmp_path / "planner.css").stat().st_mode & 0o777 == 0o644
-    assert settings.FILE_UPLOAD_PERMISSIONS == 0o600

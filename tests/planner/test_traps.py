@@ -71,7 +71,7 @@ def test_trap_14_a_month_is_730_hours_wherever_one_is_counted() -> None:
     assert float(month["quantity"]) == pytest.approx(730)
     row = found["break_even"][0]
     assert row["months_at_full_use"] == pytest.approx(row["hours"] / 730)
-    (begun, *_) = lines(scenario(found, "committed"), "commitment")
+    (begun, *_) = lines(scenario(found, "cloud"), "commitment")
     assert float(begun["quantity"]) % 730 == pytest.approx(0)
 
 
@@ -99,7 +99,7 @@ def test_trap_15_capital_is_paid_once_and_break_even_takes_no_amortisation_off()
 def test_trap_16_idle_hours_of_commitments_and_servers_are_paid() -> None:
     prices = catalog(offer("55.04"), offer("5.00", "reserved", term_months=12))
     found = compared(prices, hours=[800] * 12, horizon_months=12, on_prem={"servers": []})
-    committed = scenario(found.as_dict(), "committed")
+    committed = scenario(found.as_dict(), "cloud")
     assert Decimal(committed["total_cost"]) == Decimal("5.00") * 730 * 12
     owned = scenario(
         compared(

@@ -41,7 +41,6 @@ class Shape:
     use_catalog: bool = True
     training: bool = False
     samples: int = 0
-    explain: bool = False
     sensitivity: bool = True
     interruptible: bool = False
     term_end: str = ""
@@ -69,10 +68,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "use_catalog": (False, True),
     "training": (False, True),
     "samples": (0, 2_000, 20_000, 100_000),
-    "explain": (False, True),
     "sensitivity": (False, True),
     "interruptible": (False, True),
-    "term_end": ("", "full", "within", "prorate"),
+    "term_end": ("", "full", "within"),
     "storage": (False, True),
     "seed": tuple(range(20)),
 }
@@ -81,13 +79,13 @@ LARGEST = Shape(
     horizon=120, profile="random", hours=50_000.0, peak_factor=1.7, per_job=3,
     offers=1000, largest_node=64, servers=50, max_units=True, owned=200, quotas=50,
     tightness=0.9, capex_budget=True, monthly_budget=True, spot_share=True, samples=100_000,
-    explain=True, interruptible=True, storage=True,
+    interruptible=True, storage=True,
 )  # fmt: skip
 """Everything at its limit."""
 WORST = Shape(
     horizon=120, profile="flat", hours=50_000.0, peak_factor=1.7, per_job=3,
     largest_node=64, servers=50, max_units=True, owned=200, tightness=0.9, capex_budget=True,
-    spot_share=True, samples=100_000, explain=True, interruptible=True,
+    spot_share=True, samples=100_000, interruptible=True,
     storage=True, seed=5,
 )  # fmt: skip
 """What the search of `test_worst_requests` found to take longest."""
@@ -124,7 +122,6 @@ def build_request(shape: Shape) -> dict[str, Any]:
         "on_prem": _on_prem(shape, random),
         "custom_offers": [_offer(shape, random, i) for i in range(shape.offers)],
         "use_catalog": shape.use_catalog or not shape.offers,
-        "explain": shape.explain,
         "sensitivity": shape.sensitivity,
     }
     if shape.term_end:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.commands.command import read_request as read_file
+from planner.contract import typed_numbers
 from planner.contract.request.comparison import read_request
 from planner.usage import tables as cells
 from pricing.common import bounded
@@ -60,8 +61,8 @@ def test_every_float_in_bounds_is_read_exactly(value: float) -> None:
         lambda: bounded.loads("9" * 1_000_000),
         lambda: bounded.looks_like_number("9" * 1_000_000 + "x"),
         lambda: bounded.looks_like_number("9." * 500_000),
-        lambda: bounded.check_tree({"x" * 500_000: [0] * 100_000}),
-        lambda: bounded.check_tree([["\0"] * 10] * 10_000),
+        lambda: typed_numbers.check_tree({"x" * 500_000: [0] * 100_000}),
+        lambda: typed_numbers.check_tree([["\0"] * 10] * 10_000),
         lambda: cells.amount("1e-999999999", "cost"),
         lambda: cells.quantity("9" * 100_000, "hours"),
         lambda: read_request({"workload": HOURS | {"hours_per_month": "9" * 1_000_000}}),
@@ -100,9 +101,9 @@ def test_an_answer_lists_twenty_refusals_and_how_many_more_there_are() -> None:
 
 def test_a_nul_deep_in_a_body_is_named_by_its_path() -> None:
     with pytest.raises(InvalidInput, match=r"^servers\.1\.name: holds a NUL"):
-        bounded.check_tree({"servers": [{}, {"name": "a\0"}]})
+        typed_numbers.check_tree({"servers": [{}, {"name": "a\0"}]})
     with pytest.raises(InvalidInput, match="surrogate"):
-        bounded.check_tree({"a": {"\ud800": 1}})
+        typed_numbers.check_tree({"a": {"\ud800": 1}})
 
 
 def test_nesting_is_judged_outside_texts() -> None:
@@ -140,10 +141,10 @@ def test_a_hostile_file_of_a_command_is_refused_or_left_for_its_field(tmp_path, 
 )
 def test_what_cannot_be_seen_is_refused_by_name_and_place(name: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        bounded.check_tree({"projects": [{"name": name}]})
+        typed_numbers.check_tree({"projects": [{"name": name}]})
     assert refusal.value.field == "projects.0.name"
     assert says in refusal.value.message
-    assert bounded.check_text("name", bounded.without_invisible(name)).isascii()
+    assert bounded.check_text("name", typed_numbers.without_invisible(name)).isascii()
 
 
 @pytest.mark.parametrize(
@@ -152,4 +153,4 @@ def test_what_cannot_be_seen_is_refused_by_name_and_place(name: str, says: str) 
      "1\ufe0f\u20e3 first", "東京\u00a0GPU", "אבג", "line\r\n\tnext"],
 )  # fmt: skip
 def test_names_of_every_script_stay(name: str) -> None:
-    assert bounded.check_text("name", name) == bounded.without_invisible(name) == name
+    assert bounded.check_text("name", name) == typed_numbers.without_invisible(name) == name

@@ -7,7 +7,7 @@ import pytest
 
 from pricing.freshness import freshness
 from pricing.market.offers import PurchaseOption
-from pricing.models import QuarantinedBatch
+from pricing.models import QuarantinedPart
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from tests.pricing.make import offer
@@ -65,7 +65,7 @@ def test_trap_9_the_age_is_that_of_the_oldest_price_sold_now():
     assert (aws().age_days, aws().level) == (400, "green")
 
 
-def test_batches_that_wait_for_review_are_counted():
+def test_parts_that_wait_for_review_are_counted():
     publish()
     publish(offer("5504", as_of=DAY))
-    assert aws().quarantined_batches == QuarantinedBatch.objects.count() == 1
+    assert aws().quarantined_parts == QuarantinedPart.objects.count() == 1

@@ -4,7 +4,6 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
-from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,10 +63,3 @@ def test_an_amount_is_rounded_once_by_less_than_half_a_unit(amount):
     kept = quantize(amount)
     assert abs(kept - amount) <= Decimal("0.5e-10")
     assert quantize(kept) == kept
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("model", ["exchangerate", "region"])
-def test_reference_data_can_be_mended_by_hand(admin_client, model):
-    page = admin_client.get(reverse(f"admin:pricing_{model}_changelist"))
-    assert page.status_code == 200

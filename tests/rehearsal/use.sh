@@ -44,7 +44,7 @@ project = projects.create_project(access, team, {"name": "P", "workload": work, 
 for n in range(50):
     request = {"start": "2027-01", "horizon_months": 6 + n, "workload": work | {"hours_per_month": 100 * (n + 1)}}
     saved_comparisons.save_comparison(access, project, name=f"Plan {n}", request=request)
-jobs.start(access, "project_reprice", {"project": str(project.pk)}, team)
+jobs.start(access, "comparison", {"request": projects.compose(project)}, team)
 print("50 comparisons saved, a job queued")
 PYTHON
 chmod 0644 /tmp/fill.py

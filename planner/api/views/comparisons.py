@@ -6,7 +6,6 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,13 +14,12 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.answers import AnswerView, render_answer, show_result
-from planner.api.bodies import Batch
+from planner.api.answers import AnswerView, render_answer
 from planner.api.callers import access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.responses import EXPORT_SCHEMA, SCENARIO, download, require_length
+from planner.api.parsers import FileParser, FilesParser
+from planner.api.responses import require_length
 from planner.api.shapes import (
-    BatchResultsSerializer,
     JobSerializer,
     Usage,
     UsageFilesSerializer,
@@ -34,11 +32,7 @@ from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.contract.validation import parse
 from planner.costing.assumptions.reference_servers import Quote, Server, all_servers
-from planner.exports import Context
-from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.exports.saved_context import offer_file
 from planner.models import Access, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios
@@ -46,9 +40,9 @@ from planner.services.projects import comparisons
 from planner.services.teams.team_rates import rules_of
 from planner.services.teams.teams import resolve_team
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
+from planner.usage.gpu_logs import CalibrationRequest
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
@@ -58,7 +52,6 @@ from planner.usage.question import (
     UsageQuestion,
     answer_usage,
 )
-from pricing.api.files import FileParser, FilesParser
 from pricing.api.pages import PlainView
 from pricing.api.rest import Query, make_etag, respond
 from pricing.api.schema import number_to, parameter, results_of, serializer_of
@@ -133,54 +126,10 @@ class ComparisonsView(MarketView):
         return job or self.respond(comparisons.compare_for_team(request.data, team).answer)
 
 
-class ComparisonBatchView(MarketView):
-    answers = (ComparisonAnswer,)
-    parameters = ("team",)
-    too_large_hint = "send its items in several batches"
-
-    @extend_schema(
-        request=Batch,
-        responses={200: BatchResultsSerializer, 202: JobSerializer},
-        parameters=[TEAM, PREFER],
-    )
-    @idempotent
-    def post(self, request: Request) -> Response | Write:
-        """Many comparisons at once; one that is refused says why and stops no other."""
-        team = self.team()
-        items = [item.values_set() for item in parse(Batch, request.data).items]
-        keys = [item["key"] for item in items]
-        for index, key in enumerate(keys):
-            if key in keys[:index]:
-                raise InvalidInput(f"items.{index}.key", f"{key!r} is given twice")
-        job = self.job(request, "comparison_batch", {"items": items})
-        if job:
-            return job
-        results = {"results": list(comparisons.compare_batch(items, team))}
-        return Response(show_result("comparison_batch", results, self.include))
-
-
-class ComparisonExportView(MarketView):
-    parameters = ("team", "scenario")
-
-    @extend_schema(request=ComparisonRequest, responses=EXPORT_SCHEMA, parameters=[TEAM, SCENARIO])
-    def post(self, request: Request, form: str) -> HttpResponse:
-        """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
-        team = self.team()
-        outcome = comparisons.compare_for_team(request.data, team)
-        context = Context(
-            name=str(outcome.resolved_request.get("name") or "comparison"),
-            team=team.name if team else "",
-            scenario=self.query.text("scenario") or "",
-            request=outcome.resolved_request,
-        )
-        return download(outcome.answer, context, form)
-
-
-_TOO_LARGE = "plan fewer projects at once, or give their hours by a figure instead of by months"
-
-
 class PortfoliosView(MarketView):
-    too_large_hint = _TOO_LARGE
+    too_large_hint = (
+        "plan fewer projects at once, or give their hours by a figure instead of by months"
+    )
     answers = (PortfolioAnswer,)
     parameters = ("team",)
 
@@ -196,19 +145,7 @@ class PortfoliosView(MarketView):
         job = self.job(request, "portfolio", {"request": request.data})
         if job:
             return job
-        return self.respond(portfolios.plan_for_team(request.data, team).answer)
-
-
-class PortfolioExportView(MarketView):
-    too_large_hint = _TOO_LARGE
-    parameters = ("team",)
-
-    @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
-    def post(self, request: Request, form: str) -> HttpResponse:
-        """A portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project, without saving it."""
-        answer = portfolios.plan_for_team(request.data, self.team()).answer
-        entry = PORTFOLIO_FORMATS[form]
-        return offer_file(entry.make(answer), answer.name, entry)
+        return self.respond(portfolios.plan_for_team(request.data, team)[-1])
 
 
 class CalibrationsView(MarketView):
@@ -219,8 +156,7 @@ class CalibrationsView(MarketView):
     @extend_schema(request=CalibrationRequest, responses=CalibrationAnswer)
     @idempotent
     def post(self, request: Request) -> Response:
-        """What a run of one's own says: the use of its GPUs, and its rate in place of an
-        estimate."""
+        """What the log of a run says: the use of its GPUs, and what that changes in a plan."""
         return Response(comparisons.calibrate_run(request.data).to_json())
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,35 +24,19 @@ from rest_framework.response import Response
 from planner.api.callers import MarketAccess
 from pricing.api.pages import PlainView
 from pricing.api.rest import Query, is_not_modified, make_etag, not_modified, respond
+from pricing.api.schema import results_of
 from pricing.common.problems import PROBLEM_JSON, problem_body
 
 _making = threading.Lock()
 
 
-_TEXTS = {
-    "name": "Its address below this one; {id} stands for an id.",
-    "address": "Where it is.",
-    "description": "What it is, or what the first method does.",
-}
-_METHODS = {
-    "type": "array",
-    "items": {"type": "string"},
-    "description": "What may be asked of it.",
-}
-_RESOURCE = {
-    "type": "object",
-    "properties": {
-        **{name: {"type": "string", "description": text} for name, text in _TEXTS.items()},
-        "methods": _METHODS,
-    },
-    "required": [*_TEXTS, "methods"],
-}
-RESOURCES = {
-    "type": "object",
-    "properties": {"results": {"type": "array", "items": _RESOURCE}},
-    "required": ["results"],
-}
-"""Schema of the list of resources, in place: no other answer has it."""
+class Resource(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="Its address below this one; {id} stands for an id.")
+    address = serializers.CharField(help_text="Where it is.")
+    description = serializers.CharField(help_text="What it is, or what the first method does.")
+    methods = serializers.ListField(
+        child=serializers.CharField(), help_text="What may be asked of it."
+    )
 
 
 def document() -> dict[str, Any]:
@@ -86,7 +71,7 @@ class RootView(PlainView):
 
     is_conditional = True
 
-    @extend_schema(operation_id="get_resources", responses={200: RESOURCES})
+    @extend_schema(operation_id="get_resources", responses=results_of(Resource))
     def get(self, request: Request) -> Response:
         Query(request)
         rows = [

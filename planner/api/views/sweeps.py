@@ -6,34 +6,23 @@ from http import HTTPStatus
 from typing import Any
 
 from django.db import models
-from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.base import TEAM, Filter, ListMixin, ReadMixin
+from planner.api.base import TeamViewSet
 from planner.api.bodies import NewSweep
 from planner.api.idempotency import Write, idempotent
-from planner.api.shapes import POLL_AFTER_SECONDS, JobRowSerializer
-from planner.models import Job, JobState, SweepRow
-from planner.services.jobs import jobs
-from planner.services.jobs.jobs import SWEEP, recover_jobs
+from planner.api.problems import ProblemErrorSerializer
+from planner.api.shapes import JobSerializer, accepted
+from planner.models import Job, SweepRow
+from planner.services.jobs.jobs import SWEEP
 from planner.services.projects.sweeps import start_sweep, values_at
 from planner.services.teams.teams import resolve_team
 from pricing.api.pages import PAGE_PARAMETERS
-from pricing.api.rest import ProblemErrorSerializer
 from pricing.common.invalid_input import InvalidInput
-
-
-class SweepSerializer(JobRowSerializer):
-    """Poll it until `state` is succeeded or cancelled; its rows can be read before."""
-
-    error = None  # type: ignore[assignment]
-
-    class Meta(JobRowSerializer.Meta):
-        exclude = (*JobRowSerializer.Meta.exclude, "kind", "message", "error")
 
 
 class SweepRowSerializer(serializers.ModelSerializer[SweepRow]):
@@ -62,43 +51,29 @@ class SweepRowSerializer(serializers.ModelSerializer[SweepRow]):
         return values_at(self.context["sweep"], row.index)
 
 
-class SweepsView(ReadMixin):
+class SweepsView(TeamViewSet):
     """Comparisons by the thousand, made as jobs at the prices in force when the sweep began."""
 
     model = Job
     related = ("team",)
-    deferred = ("result", "arguments")
-    serializer_class = SweepSerializer
-    filters = {"team": TEAM, "state": Filter("state", tuple(JobState.values))}
     query_parameters = {"rows": PAGE_PARAMETERS}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        recover_jobs()
 
     def get_queryset(self) -> models.QuerySet[Any]:
         return super().get_queryset().filter(kind=SWEEP)
 
-    @extend_schema(request=NewSweep, responses={HTTPStatus.ACCEPTED: SweepSerializer})
+    @extend_schema(request=NewSweep, responses={HTTPStatus.ACCEPTED: JobSerializer})
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
-        """Compares a list of requests, or a request with each combination of some values."""
+        """Compares a list of requests, or a request with each combination of some values, as a job;
+        its rows can be read before it is over."""
         values = self.read_body(NewSweep)
         if values.keys() - {"team"} not in ({"requests"}, {"request", "variations"}):
             raise InvalidInput("requests", "give either these, or request and variations")
         team = resolve_team(self.access, values.pop("team", None))
-
-        def write() -> Response:
-            sweep = start_sweep(self.access, team, **values)
-            where = reverse("api:sweep-detail", kwargs={"pk": sweep.pk})
-            headers = {"Location": where, "Retry-After": str(POLL_AFTER_SECONDS)}
-            data = SweepSerializer(sweep).data
-            return Response(data, status=HTTPStatus.ACCEPTED, headers=headers)
-
-        return write
+        return lambda: accepted(start_sweep(self.access, team, **values))
 
     @extend_schema(responses=SweepRowSerializer(many=True))
-    @action(detail=True, pagination_class=ListMixin.pagination_class)
+    @action(detail=True)
     def rows(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The rows that are written, in the order of the requests."""
         sweep = self.get_object()
@@ -106,9 +81,3 @@ class SweepsView(ReadMixin):
         page = self.paginate_queryset(sweep.rows.all())
         rows = SweepRowSerializer(page, many=True, context={"sweep": sweep})
         return self.get_paginated_response(rows.data)
-
-    @extend_schema(request=None, responses=SweepSerializer)
-    @action(detail=True, methods=["post"])
-    def cancel(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Stops it; the rows that are written stay."""
-        return self.answer(jobs.cancel(self.access, self.get_object()))

@@ -6,7 +6,6 @@ from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404
-from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -32,7 +31,6 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.validation import parse
 from planner.models import (
-    PORTFOLIO_DOCUMENTS,
     Access,
     Alert,
     AlertKind,
@@ -50,9 +48,8 @@ from planner.models import (
     WebhookEndpoint,
 )
 from planner.services.alerts.alerts import acknowledge
-from planner.services.invitations import invite_by_mail
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, recover_jobs, revoke
+from planner.services.jobs.jobs import KINDS, recover_jobs
 from planner.services.teams import teams, tokens
 from planner.services.teams.access import EDIT, OWN, TAKE_PART
 from planner.services.webhooks import webhooks
@@ -125,19 +122,14 @@ class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     serializer_class = shapes.InvitationSerializer
     new = bodies.NewInvitation
     secret_fields = ("secret",)
-    needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
+    needs = dict.fromkeys(("list", "create", "destroy"), OWN)
     delete_row = staticmethod(teams.revoke_invitation)
 
     def within(self) -> Values:
         return {**super().within(), "revoked_at": None}
 
     def create_row(self, values: Values) -> tuple[Invitation, Values]:
-        role = values.pop("role")
-
-        def link_of(secret: str) -> str:
-            return self.request.build_absolute_uri(reverse("join", args=[secret]))
-
-        row, secret = invite_by_mail(self.access, self.team, role, **values, link_of=link_of)
+        row, secret = teams.invite(self.access, self.team, **values)
         return row, {"secret": secret}
 
 
@@ -150,7 +142,7 @@ class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     new = bodies.NewToken
     secret_fields = ("secret",)
     needs = {"create": TAKE_PART, "destroy": TAKE_PART}
-    delete_row = staticmethod(revoke)
+    delete_row = staticmethod(tokens.revoke_token)
 
     def within(self) -> Values:
         if self.access.has_role(self.team.pk, Role.OWNER):
@@ -243,17 +235,14 @@ class RefreshesView(PlainView):
 
 
 class AlertsView(ListMixin):
-    """Watched projects and joint plans whose cost moved or that fit no longer, or projects that
-    outgrew their budget; totals of a joint plan are for those who see all of it."""
+    """Watched projects whose plan moved or fits no longer, or that outgrew their budget."""
 
     model = Alert
-    related = ("acknowledged_by", "saved_portfolio")
-    deferred = tuple(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
+    related = ("acknowledged_by",)
     serializer_class = shapes.AlertSerializer
     filters = {
         "team": TEAM,
         "project": Filter("project_id", is_id=True),
-        "portfolio": Filter("saved_portfolio_id", is_id=True),
         "kind": Filter("kind", tuple(AlertKind.values)),
         "open": Filter("acknowledged_at__isnull", FLAGS),
     }
@@ -266,30 +255,19 @@ class AlertsView(ListMixin):
         return self.answer(acknowledge(self.access, self.get_object()))
 
 
-class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     """Where the team's events are sent, signed with HMAC-SHA256."""
 
     model = WebhookEndpoint
     serializer_class = shapes.WebhookSerializer
     new = bodies.NewWebhook
-    changes = bodies.WebhookChanges
     secret_fields = ("secret",)
-    needs = dict.fromkeys(
-        ("list", "retrieve", "create", "partial_update", "destroy", "rotate_secret", "test"), OWN
-    )
-    change = staticmethod(webhooks.change_endpoint)
+    needs = dict.fromkeys(("list", "create", "destroy", "test"), OWN)
     delete_row = staticmethod(webhooks.remove_endpoint)
 
     def create_row(self, values: Values) -> tuple[WebhookEndpoint, Values]:
         row = webhooks.add_endpoint(self.access, self.team, values)
         return row, {"secret": row.secret}
-
-    @extend_schema(request=None, responses=shapes.WebhookSerializer)
-    @action(detail=True, methods=["post"], url_path="rotate-secret")
-    def rotate_secret(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """A new signing secret, shown only once."""
-        row = webhooks.rotate_secret(self.access, self.get_object())
-        return self.answer(row, secret=row.secret)
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
     @action(detail=True, methods=["post"])
@@ -305,7 +283,7 @@ class DeliveriesView(InTeam, ListMixin):
 
     model = WebhookDelivery
     serializer_class = shapes.DeliverySerializer
-    needs = {"list": OWN, "retrieve": OWN}
+    needs = {"list": OWN}
 
     def within(self) -> Values:
         mine = WebhookEndpoint.objects.for_access(self.access)

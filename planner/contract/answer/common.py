@@ -61,9 +61,7 @@ class ScenarioKey(StrEnum):
     """The ways of getting the work done that are compared."""
 
     ON_DEMAND = "on_demand"
-    SPOT = "spot"
-    COMMITTED = "committed"
-    CLOUD_MIX = "cloud_mix"
+    CLOUD = "cloud"
     ON_PREM = "on_prem"
     HYBRID = "hybrid"
 

@@ -17,7 +17,6 @@ from planner.contract.answer.common import (
     Count,
     Days,
     Factor,
-    Json,
     Kw,
     Money,
     ScenarioKey,
@@ -26,10 +25,8 @@ from planner.contract.answer.common import (
 )
 from planner.contract.answer.risk import (
     BreakEvenRow,
-    CostCurve,
-    MarginalValue,
+    Driver,
     RiskAnswer,
-    SensitivityRow,
 )
 from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord
 from planner.contract.answer.verdict import Alternative, Choice, Recommendation, Verdict
@@ -107,6 +104,11 @@ class PriceCoverage(AnswerModel):
     oldest: dt.date | None = Field(default=None, description="Day of the oldest dated price.")
     newest: dt.date | None = Field(default=None, description="Day of the newest dated price.")
     undated: Count = Field(default=0, description="Prices whose source carries no date.")
+    unknown_terms: tuple[int, ...] = Field(
+        default=(),
+        description="Terms that the provider sells and of which no price is known.",
+        json_schema_extra={"unit": "months"},
+    )
     machines: tuple[str, ...] = Field(
         default=(), description="Families of machines without a known price."
     )
@@ -162,13 +164,6 @@ class InheritedField(AnswerModel):
     source: str = Field(description="Which setting it comes from.")
 
 
-class MultiplierChange(AnswerModel):
-    """Contract discounts that apply from a month of the plan on."""
-
-    first: str = Field(description="First month of them, YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
-    multiplier: Factor = Field(description="Contract discounts on the price of that month.")
-
-
 class OfferUsed(AnswerModel):
     """An offer that the answer speaks of, with the provider's own price."""
 
@@ -203,24 +198,10 @@ class OfferUsed(AnswerModel):
         json_schema_extra={"unit": "native currency per USD"},
     )
     rate_date: dt.date | None = Field(default=None, description="Day of that exchange rate.")
-    multiplier: Factor = Field(
-        default=1.0, description="Contract discounts applied to it, the highest of the plan."
-    )
-    multiplier_changes: tuple[MultiplierChange, ...] = Field(
-        default=(),
-        description="When contract discounts begin or end within the plan, or the term of a "
-        "commitment, the first month first: hours and the months of a commitment are at the "
-        "discount of their month, an upfront payment at that of the month in which it is due. "
-        "Empty where `multiplier` holds throughout.",
-    )
+    multiplier: Factor = Field(default=1.0, description="Contract discounts applied to it.")
     as_of: dt.date | None = Field(default=None, description="Day on which the price was seen.")
     source: str = Field(default="", description="Where the price comes from.")
     sku: str = Field(default="", description="The provider's own number for it.")
-
-    def multiplier_in(self, month: str) -> float:
-        """Contract discounts on its price in a month of the plan, written YYYY-MM."""
-        until_then = [one.multiplier for one in self.multiplier_changes if one.first <= month]
-        return until_then[-1] if until_then else self.multiplier
 
 
 class ServerUsed(AnswerModel):
@@ -272,7 +253,7 @@ class PlanRecord(AnswerModel, Generic[Scenario_co]):
     assumptions: tuple[AssumptionRow, ...] = Field(
         default=(), description="Every figure that the answer rests on."
     )
-    scenarios: tuple[Scenario_co, ...] = Field(description="The six ways to buy.")
+    scenarios: tuple[Scenario_co, ...] = Field(description="The four ways to buy.")
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."
     )
@@ -333,8 +314,8 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     """What renting, owning and mixing cost; months count from `start`."""
 
     tables: ClassVar[tuple[str, ...]] = (
-        *("assumptions", "break_even", "catalog", "cost_curve", "coverage", "demand", "inherited"),
-        *("marginal_values", "offers", "region_names", "risk", "sensitivity", "servers"),
+        *("assumptions", "break_even", "catalog", "coverage", "demand", "drivers", "inherited"),
+        *("offers", "region_names", "risk", "servers"),
     )
     exchange_rate: ExchangeRateUsed | None = Field(
         default=None, description="Rate from US dollars; null for US dollars."
@@ -348,12 +329,14 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     break_even: tuple[BreakEvenRow, ...] = Field(
         default=(), description="When each server pays for itself."
     )
-    cost_curve: CostCurve = Field(
-        default_factory=CostCurve, description="Cost of a node against its hours of use."
-    )
     verdict: Verdict | None = Field(
         default=None,
         description="What to do and how sure it is; null in older answers.",
+    )
+    cost_per_million_tokens: dict[str, Money] = Field(
+        default_factory=dict,
+        description="Cost of a million tokens of answers under the advised plan: `expected`, `p10` "
+        "and `p90`; empty where no model is served.",
     )
     recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
     cheaper_if: tuple[Alternative, ...] = Field(
@@ -362,12 +345,11 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         "budget were higher; where no plan keeps to the limits, which of them lifted alone makes "
         "one possible.",
     )
-    marginal_values: tuple[MarginalValue, ...] = Field(
-        default=(), description="What each limit costs; only with `explain`."
-    )
     risk: RiskAnswer | None = Field(default=None, description="Null where it was not asked for.")
-    sensitivity: tuple[SensitivityRow, ...] = Field(
-        default=(), description="What moves the advised total, the strongest first."
+    drivers: tuple[Driver, ...] = Field(
+        default=(),
+        description="What moves the expected cost and turns the advice, the furthest reaching "
+        "first, then prices that are not known.",
     )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(
@@ -385,18 +367,11 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         text."""
         if self.verdict is None:
             return self.recommendation.because
-        turns = (turn.sentence for turn in self.verdict.switch_points)
         late = self.verdict.late_delivery
         risks = [late.sentence] if late else []
-        risks += [one.sentence for one in self.verdict.ask_first]
+        risks += self.verdict.ask_first
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
-
-    @cached_property
-    def labels(self) -> Mapping[str, str]:
-        """What each offer and server that the answer mentions is called, by key."""
-        curve = {line.key: line.label for line in self.cost_curve.series}
-        return curve | dict(super().labels)
+        return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -435,24 +410,13 @@ def summarize_answer(answer: ComparisonAnswer) -> AnswerSummary:
     )
 
 
-Cause = Literal["prices", "assumptions", "demand"]
+class ScenarioChange(AnswerModel):
+    """The total of one scenario, before and after."""
 
-
-class TotalChange(AnswerModel):
-    """One total before and after, and what each cause changed of it."""
-
+    scenario: ScenarioKey = Field(description="Which of the four ways to buy.")
     before: Money | None = Field(description="In the saved answer; null if it was not feasible.")
     after: Money | None = Field(description="In the new answer; null if it is not feasible.")
-    change: Money | None = Field(description="After less before; the causes add up to it.")
-    causes: dict[Cause, Money | None] = Field(description="Share of each cause in the change.")
-
-
-class ScenarioChange(AnswerModel):
-    """The totals of one scenario, before and after."""
-
-    scenario: ScenarioKey = Field(description="Which of the six ways to buy.")
-    total_cost: TotalChange = Field(description="Sum of the lines.")
-    net_present_cost: TotalChange = Field(description="Lines discounted to the start.")
+    change: Money | None = Field(description="After less before.")
 
 
 class PriceMove(AnswerModel):
@@ -467,19 +431,6 @@ class AlertCause(PriceMove):
     """A price that moved, as an alert names it."""
 
     currency: str = Field(description="Currency that the provider asks for.")
-
-
-class RequestChange(AnswerModel):
-    """A field of the request that differs from the saved one."""
-
-    field: str = Field(description="Section of the request.")
-    cause: Cause = Field(description="Cause that the difference counts under.")
-    before: Json = Field(
-        description="As saved, in JSON.", json_schema_extra={"unit": "as in the request"}
-    )
-    after: Json = Field(
-        description="As it is now, in JSON.", json_schema_extra={"unit": "as in the request"}
-    )
 
 
 class RowChange(AnswerModel):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from planner.contract.answer.common import AnswerModel, Count, Flops, Gib, Hours, Json, Kwh, Share
+from planner.contract.answer.common import AnswerModel, Count, Flops, Gib, Hours, Kwh, Share
 
 
 class HoursRange(AnswerModel):
@@ -29,6 +29,12 @@ class MemoryBreakdown(AnswerModel):
     activations_gib: Gib = Field(description="Activations.")
     logits_gib: Gib = Field(description="Logits of the last layer.")
     overhead_gib: Gib = Field(description="Runtime and fragmentation.")
+
+    @property
+    def total_gib(self) -> float:
+        """All of them, GiB."""
+        states = self.weights_gib + self.gradients_gib + self.optimizer_gib
+        return states + self.activations_gib + self.logits_gib + self.overhead_gib
 
 
 class Parallelism(AnswerModel):
@@ -60,21 +66,19 @@ class Parallelism(AnswerModel):
     pipeline_bubble: Share = Field(description="Share of time in which pipeline stages idle.")
 
 
-class ServingMemory(AnswerModel):
-    """Memory to serve what was trained, by precision of the weights."""
-
-    sequence_length: Count = Field(description="Tokens of one sequence.")
-    weights_gib: dict[str, Gib] = Field(description="Precision → weights.")
-    kv_cache_gib_per_sequence: Gib = Field(description="Keys and values of one sequence.")
-    min_accelerators: dict[str, Count] = Field(description="Precision → accelerators needed.")
-
-
 class ServingPlan(AnswerModel):
-    """Replicas that give the tokens asked for, and what they take a month."""
+    """Replicas of a model that answer the requests asked for."""
 
     precision: str = Field(description="Precision of the weights.")
-    accelerators_per_replica: Count = Field(description="Accelerators that hold one replica.")
+    accelerators_per_replica: Count = Field(description="Accelerators of one replica.")
+    tensor: Count = Field(description="Accelerators over which each layer is split.")
+    pipeline: Count = Field(description="Stages into which the layers are split.")
+    replicas: Count = Field(description="Replicas at the busiest.")
+    mean_replicas: Count = Field(description="Replicas in the mean of the month.")
     sequences_per_replica: Count = Field(description="Answers written at once on a replica.")
+    requests_per_second_per_replica: float = Field(
+        description="Requests that one replica answers.", json_schema_extra={"unit": "1/s"}
+    )
     tokens_per_second_per_accelerator: float = Field(
         description="Tokens that one accelerator generates.", json_schema_extra={"unit": "1/s"}
     )
@@ -84,13 +88,23 @@ class ServingPlan(AnswerModel):
     tokens_per_second_p90: float = Field(
         description="90th percentile of it.", json_schema_extra={"unit": "1/s"}
     )
+    first_token_seconds: float = Field(
+        description="Until the first token of an answer.", json_schema_extra={"unit": "s"}
+    )
     seconds_between_tokens: float = Field(
         description="From one token of an answer to its next.", json_schema_extra={"unit": "s"}
     )
+    prompt_share: Share = Field(description="Share of the time that reads prompts.")
+    tokens_per_month: float = Field(
+        description="Tokens of all answers in a month of 730 h.", json_schema_extra={"unit": "1"}
+    )
     accelerators: Count = Field(description="Accelerators of all replicas at the busiest.")
-    accelerator_hours_per_month: Hours = Field(description="Of all replicas in a month of 730 h.")
-    accelerator_hours_per_month_p10: Hours = Field(description="10th percentile of it.")
-    accelerator_hours_per_month_p90: Hours = Field(description="90th percentile of it.")
+    usd_per_million_tokens: float | None = Field(
+        default=None,
+        description="Rent of a month on demand over its tokens of answers, at the lowest price "
+        "that a plan may take; null where no price is at hand.",
+        json_schema_extra={"unit": "USD"},
+    )
 
 
 class CpuNote(AnswerModel):
@@ -210,6 +224,35 @@ class RolloutFigures(AnswerModel):
     scoring_hours: Hours = Field(description="Accelerator-hours of forward passes over them.")
     critic_hours: Hours = Field(description="Accelerator-hours of a critic's training.")
 
+    @property
+    def total_hours(self) -> float:
+        """All of them, h."""
+        return self.writing_hours + self.scoring_hours + self.critic_hours
+
+
+class Neighbour(AnswerModel):
+    """A published training near to the work, and what its team would make of it."""
+
+    run: str = Field(description="Its name.")
+    accelerator: str = Field(description="Slug of its accelerator.")
+    accelerators: Count = Field(description="How many it used.")
+    parameters: float = Field(
+        description="Parameters of its model.", json_schema_extra={"unit": "1"}
+    )
+    tokens: float = Field(
+        description="Tokens that it was trained on.", json_schema_extra={"unit": "1"}
+    )
+    accelerator_hours: Hours = Field(description="Accelerator-hours as published.")
+    scaled_hours: Hours = Field(
+        description="Accelerator-hours of the work at hand if done as that run was."
+    )
+    is_same_work: bool = Field(
+        description="Whether it is as large within 20 %, on the same accelerator."
+    )
+    differs: str = Field(description="What it is beside the work, in words.")
+    year: int = Field(description="Year of its source.", json_schema_extra={"unit": "year"})
+    source: str = Field(description="Where it is published.")
+
 
 class RunFigures(AnswerModel):
     """Figures of one run; null where one has no meaning for the kind of work."""
@@ -260,14 +303,17 @@ class RunFigures(AnswerModel):
     rollouts: RolloutFigures | None = Field(
         default=None, description="Answers that the model writes for its training; null without."
     )
+    neighbours: tuple[Neighbour, ...] = Field(
+        default=(), description="Published trainings nearest to the work, one of a team."
+    )
 
 
 class EstimateAnswer(RunFigures):
     """Hours, memory, duration and layout of a workload on one accelerator, with ranges."""
 
     tables: ClassVar[tuple[str, ...]] = (
-        *("candidates", "chips", "goodput_on_spot", "inference", "memory_breakdown"),
-        *("parallelism", "rollouts", "tier_accelerators", "weights_gb"),
+        *("candidates", "chips", "goodput_on_spot", "memory_breakdown"),
+        *("neighbours", "parallelism", "rollouts", "tier_accelerators", "weights_gb"),
     )
     accelerator: str = Field(description="Slug of the accelerator.")
     accelerators: Count = Field(description="How many are used.")
@@ -275,11 +321,8 @@ class EstimateAnswer(RunFigures):
     accelerator_hours: HoursRange = Field(
         description="Accelerator-hours of all runs and experiments."
     )
-    inference: ServingMemory | None = Field(
-        default=None, description="Memory to serve the model; null for other kinds of work."
-    )
     serving: ServingPlan | None = Field(
-        default=None, description="Serving of the model as asked for; null where it is not."
+        default=None, description="Replicas of a model that is served; null for other work."
     )
     cpu: CpuNote = Field(description="Whether a CPU is enough.")
     tier: str | None = Field(
@@ -359,36 +402,14 @@ class PlanChange(AnswerModel):
     message: str = Field(description="The change in words, equal ones of several GPUs merged.")
 
 
-class PilotFigures(AnswerModel):
-    """A short run in place of an estimate."""
-
-    accelerator: str = Field(description="Slug of the accelerator that it ran on.")
-    per_accelerator: float = Field(
-        description="Tokens or samples a second of one accelerator.",
-        json_schema_extra={"unit": "1/s"},
-    )
-    mfu: Share | None = Field(description="Model FLOP/s over dense peak; null for samples.")
-    estimated: HoursRange = Field(description="Accelerator-hours without the pilot.")
-    measured: HoursRange = Field(description="Accelerator-hours with it.")
-    narrower: float = Field(
-        description="Width of the range before over that after, in logarithms.",
-        json_schema_extra={"unit": "1"},
-    )
-    workload: dict[str, Json] = Field(
-        description="The workload with what was measured, for a comparison or an estimate."
-    )
-    warnings: tuple[str, ...] = Field(default=(), description="What to check of the pilot.")
-
-
 class CalibrationAnswer(AnswerModel):
-    """The log's GPUs, what they change, and the pilot."""
+    """The log's GPUs, and what they change."""
 
     gpus: tuple[GpuFigures, ...] = Field(default=(), description="Every GPU of the log.")
     changes: tuple[PlanChange, ...] = Field(default=(), description="What they change.")
     skipped_lines: int = Field(
         default=0, description="Lines that were left out.", json_schema_extra={"unit": "1"}
     )
-    pilot: PilotFigures | None = Field(default=None, description="Null where none is given.")
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

@@ -142,25 +142,6 @@ class ProjectShare(AnswerModel):
     explanation: str = Field(description="Why it pays what it pays, in sentences.")
 
 
-class PortfolioChange(AnswerModel):
-    """A figure of a portfolio that is kept, and the same at other prices."""
-
-    figure: str = Field(description="`net_present_cost`, `total_cost`, `saving`, or `share`.")
-    project: str = Field(description="Project that pays the share; empty for the whole plan.")
-    before: Money | None = Field(description="As it is kept; null where there was none.")
-    after: Money | None = Field(description="At the other prices; null where there is none.")
-    difference: Money | None = Field(description="After less before; null where one is missing.")
-
-
-class PortfolioRepricing(AnswerModel):
-    """A portfolio that is kept at the prices of a later day."""
-
-    on: dt.date = Field(description="Day of the prices.")
-    changes: tuple[PortfolioChange, ...] = Field(
-        description="Totals of the plan and the share of each project, then and now."
-    )
-
-
 class PortfolioAnswer(AnswerModel):
     """What a team should own, commit to and rent for all its projects; months count from
     `start`."""

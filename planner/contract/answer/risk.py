@@ -64,9 +64,7 @@ class RiskAnswer(AnswerModel):
     """Range of each scenario, how often it is the cheapest and what choosing it may cost."""
 
     on_demand: CostRange | None = Field(default=None, description="Null where not feasible.")
-    spot: CostRange | None = Field(default=None, description="Null where not feasible.")
-    committed: CostRange | None = Field(default=None, description="Null where not feasible.")
-    cloud_mix: CostRange | None = Field(default=None, description="Null where not feasible.")
+    cloud: CostRange | None = Field(default=None, description="Null where not feasible.")
     on_prem: CostRange | None = Field(default=None, description="Null where not feasible.")
     hybrid: CostRange | None = Field(default=None, description="Null where not feasible.")
     probability_cheapest: dict[ScenarioKey, Share] = Field(
@@ -114,45 +112,47 @@ class PortfolioRange(AnswerModel):
     )
 
 
-class SensitivityRow(AnswerModel):
-    """One figure at a low and a high value; totals are of the advised plan, undiscounted."""
+class Driver(AnswerModel):
+    """What moves the expected cost of the advised plan, or turns the advice."""
 
-    field: str = Field(description="Figure that is changed, as the request names it.")
-    unit: str = Field(description="Unit of `low` and `high`.")
+    field: str = Field(description="Figure of the request that sets it.")
+    label: str = Field(description="What it is called.")
+    unit: str = Field(description="Unit of `value`, `low`, `high` and `turns_at`.")
+    value: float | None = Field(
+        description="Value now; null where it is not known.",
+        json_schema_extra={"unit": "see unit"},
+    )
     low: float = Field(description="Low value.", json_schema_extra={"unit": "see unit"})
     high: float = Field(description="High value.", json_schema_extra={"unit": "see unit"})
-    total_at_low: Money | None = Field(description="Total at the low value.")
-    total_at_high: Money | None = Field(description="Total at the high value.")
-    net_present_cost_at_low: Money | None = Field(
-        default=None, description="Net present cost at the low value."
+    source: str = Field(description="What low and high rest on.")
+    expected_at_low: Money = Field(description="Expected cost of the advised plan at `low`.")
+    expected_at_high: Money = Field(description="The same at `high`.")
+    advice_at_low: str = Field(description="What is advised at `low`.")
+    advice_at_high: str = Field(description="What is advised at `high`.")
+    turns_at: float | None = Field(
+        default=None,
+        description="Value nearest to today's at which the advice turns; null where it does not.",
+        json_schema_extra={"unit": "see unit"},
     )
-    net_present_cost_at_high: Money | None = Field(
-        default=None, description="Net present cost at the high value."
+    chance: Share | None = Field(
+        default=None, description="Chance of that; null where nothing says how likely it is."
     )
-    cheapest_at_low: ScenarioKey | None = Field(
-        default=None, description="Cheapest scenario at the low value."
+    worth_asking: Money | None = Field(
+        default=None,
+        description="Of a price that is not known the mean of what signing would save, net "
+        "present, at the discounts of known families.",
     )
-    cheapest_at_high: ScenarioKey | None = Field(
-        default=None, description="Cheapest scenario at the high value."
-    )
-    break_even_at_low: Hours | None = Field(
-        default=None, description="Break-even hours at the low value."
-    )
-    break_even_at_high: Hours | None = Field(
-        default=None, description="Break-even hours at the high value."
-    )
+    sentence: str = Field(default="", description="The turn in words; empty where there is none.")
 
     @property
     def effect(self) -> float:
-        """How far the total moves between the two values; 0 where one is not known."""
-        if self.total_at_low is None or self.total_at_high is None:
-            return 0.0
-        return abs(float(self.total_at_high) - float(self.total_at_low))
+        """How far the expected cost moves between low and high."""
+        return abs(float(self.expected_at_high - self.expected_at_low))
 
 
-PayingWhen = Literal["from", "up_to", "always", "never", ""]
+PayingWhen = Literal["from", "up_to", "always", "never"]
 """Uses at which owning costs no more than renting: from a share of the hours on, up to one, at any,
-at none; empty where it is not known."""
+at none."""
 
 
 def name_paying_use(when: PayingWhen, share: float | None) -> str:
@@ -160,11 +160,11 @@ def name_paying_use(when: PayingWhen, share: float | None) -> str:
 
     >>> name_paying_use("from", 0.3), name_paying_use("up_to", 0.5)
     ('from 219 h of use a month (30%)', 'up to 365 h of use a month (50%)')
-    >>> name_paying_use("always", 0.0), name_paying_use("never", None), name_paying_use("", None)
-    ('at any use', 'never', 'not known')
+    >>> name_paying_use("always", 0.0), name_paying_use("never", None)
+    ('at any use', 'never')
     """
     if share is None or when not in ("from", "up_to"):
-        return {"always": "at any use", "never": "never"}.get(when, "not known")
+        return {"always": "at any use", "never": "never"}[when]
     at = f"{share * float(HOURS_PER_MONTH):,.0f} h of use a month ({share:.0%})"
     return f"up to {at}" if when == "up_to" else f"from {at}"
 
@@ -190,79 +190,9 @@ class BreakEvenRow(AnswerModel):
         "owning costs no more than the rent; what is committed is paid for used or not. With "
         "`never` the use that it would take, above what the server can reach, or null."
     )
-    over_life: PayingWhen = Field(default="", description="How `utilisation_over_life` is meant.")
-    utilisation_within_plan: Share | None = Field(
-        default=None,
-        description="The same over the months of the plan in which a server bought at the start "
-        "serves, its resale counted: the crossing of the cost curve.",
-    )
-    within_plan: PayingWhen = Field(
-        default="",
-        description="How `utilisation_within_plan` is meant; empty for a server that cannot be "
-        "bought at the start.",
-    )
+    over_life: PayingWhen = Field(description="How `utilisation_over_life` is meant.")
 
     @property
     def use_over_life(self) -> str:
         """Use at which owning costs no more over the useful life, in words."""
-        if self.over_life:
-            return name_paying_use(self.over_life, self.utilisation_over_life)
-        share = self.utilisation_over_life
-        return "never" if share is None else f"{share:.0%} of its hours"
-
-    @property
-    def use_within_plan(self) -> str:
-        """The same within the plan; empty in answers of older rules."""
-        if not self.within_plan:
-            return "cannot be bought at the start" if self.over_life else ""
-        return name_paying_use(self.within_plan, self.utilisation_within_plan)
-
-
-class CostCurveSeries(AnswerModel):
-    """What one node costs, bought or rented, at each number of hours a month."""
-
-    key: str = Field(description="Key of the offer or server.")
-    label: str = Field(description="What it is called.")
-    purchase_option: str = Field(default="owned", description="How it is paid for.")
-    cost: tuple[Money, ...] = Field(description="Net present cost at each of `hours_per_month`.")
-    owning_pays: PayingWhen = Field(
-        default="",
-        description="Uses at which the server of the curve costs no more than this rent.",
-    )
-    owning_pays_at: Share | None = Field(
-        default=None, description="Share of the hours that `owning_pays` speaks of."
-    )
-
-
-class Crossing(AnswerModel):
-    """Hours of use at which two lines of the curve cost the same."""
-
-    one: str = Field(description="Key of one line.")
-    other: str = Field(description="Key of the other.")
-    hours_per_month: Hours = Field(description="Hours of use a month.")
-    cost: Money = Field(description="What both cost there.")
-
-
-class CostCurve(AnswerModel):
-    """Net present cost of a node against its hours of use a month."""
-
-    hours_per_month: tuple[Hours, ...] = Field(default=(), description="Hours of use a month.")
-    series: tuple[CostCurveSeries, ...] = Field(
-        default=(), description="Owned, and each way to rent."
-    )
-    crossings: tuple[Crossing, ...] = Field(default=(), description="Where two lines meet.")
-
-
-class MarginalValue(AnswerModel):
-    """What one limit costs: the saving if it were one step wider."""
-
-    limit: str = Field(description="Which limit.")
-    given: float = Field(
-        description="The limit as it is.", json_schema_extra={"unit": "as the request gives it"}
-    )
-    step: float = Field(
-        description="How much wider it is made.",
-        json_schema_extra={"unit": "as the request gives it"},
-    )
-    saving: Money = Field(description="Net present cost saved by that step.")
-    sentence: str = Field(default="", description="The same in a sentence.")
+        return name_paying_use(self.over_life, self.utilisation_over_life)

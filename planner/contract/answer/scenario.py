@@ -24,7 +24,7 @@ from planner.contract.answer.common import (
     UnitPrice,
 )
 
-_RENTING = (ScenarioKey.ON_DEMAND, ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX)
+_RENTING = (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD)
 
 
 class Relaxation(AnswerModel):
@@ -315,7 +315,7 @@ class ScenarioRecord(AnswerModel):
     """What saved plans are read by of one way of getting the work done, in every release: fields
     may be added, with defaults, and none is renamed or dropped."""
 
-    key: ScenarioKey = Field(description="Which of the six ways to buy.")
+    key: ScenarioKey = Field(description="Which of the four ways to buy.")
     feasible: bool = Field(description="Whether a plan meets every limit.")
     allowed: bool = Field(
         default=True,

@@ -10,8 +10,6 @@ from pydantic import Field
 from planner.contract.answer.common import (
     Accelerators,
     AnswerModel,
-    Count,
-    Factor,
     Money,
     Months,
     ScenarioKey,
@@ -144,19 +142,6 @@ class BudgetUse(AnswerModel):
     )
 
 
-class Turn(AnswerModel):
-    """What would have to change for another plan to cost no more than the advised one, for its
-    servers no longer to pay back as is asked of them, or for other servers to do so."""
-
-    field: str = Field(description="Figure that changes: hours, rental prices, server prices.")
-    multiplier: Factor = Field(description="Factor on its value from which that is so.")
-    scenario: ScenarioKey = Field(
-        description="Scenario whose plan is the cheaper one beyond it, or that the servers are "
-        "held against."
-    )
-    sentence: str = Field(description="The same in words.")
-
-
 class Alternative(AnswerModel):
     """What would be cheaper if a limit that nobody asked for were lifted, or a budget were higher;
     where no plan keeps to the limits, what one of them lifted makes possible."""
@@ -183,30 +168,6 @@ class Alternative(AnswerModel):
         default="", description="Why there is no saving to tell; empty where there is."
     )
     why: str = Field(description="Why it is off unless asked for.")
-
-
-class UnknownPrice(AnswerModel):
-    """A price that is sold and not in the catalog, and below which signing it would be advised."""
-
-    provider: str = Field(description="Provider.")
-    purchase_option: str = Field(description="Purchase option.")
-    term_months: int = Field(
-        description="Term of the contract.", json_schema_extra={"unit": "months"}
-    )
-    accelerator: str = Field(description="Slug of the accelerator.")
-    machine: str = Field(description="Machine as the provider calls it.")
-    signing_wins_below: float = Field(
-        description="Price of the machine below which signing is advised.",
-        json_schema_extra={"unit": "USD/h"},
-    )
-    families_known: Count = Field(
-        description="Families of which the provider's discount for this term is known."
-    )
-    families_below: Count = Field(description="Those whose discount would give a lower price.")
-    worth_asking: Money = Field(
-        description="Mean of what signing would save, net present, at these discounts."
-    )
-    sentence: str = Field(description="The same in words.")
 
 
 class LateDelivery(AnswerModel):
@@ -281,8 +242,8 @@ class Verdict(AnswerModel):
     against: NextBest | None = Field(default=None, description="The next best plan.")
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
     reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
-    switch_points: tuple[Turn, ...] = Field(
-        default=(), description="What would change the advice, at most three, the nearest first."
+    turns: tuple[str, ...] = Field(
+        default=(), description="What would turn the advice, at most three, the likeliest first."
     )
     confidence: Share | None = Field(
         default=None, description="Share of the simulated outcomes in which it stays the cheapest."
@@ -300,7 +261,7 @@ class Verdict(AnswerModel):
         description="What else is sold for this work, at prices that are not known here, a "
         "sentence for each provider: the plan is the best among the prices known.",
     )
-    ask_first: tuple[UnknownPrice, ...] = Field(
+    ask_first: tuple[str, ...] = Field(
         default=(),
         description="Prices that are not known and would turn the advice at a discount that is "
         "known of some family, at most three, the one worth most first.",

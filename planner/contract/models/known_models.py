@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from planner.contract.copies import replace
 from planner.contract.models.config import (
     AS_SAMPLES,
     HALF_THE_TOKENS,
@@ -24,8 +25,7 @@ from planner.contract.models.config import (
     STATE_WINDOW,
 )
 from planner.contract.models.count_parameters import ModelFigures, read_config
-from pricing.common.bounded import plain_number
-from pricing.common.copies import replace
+from planner.contract.typed_numbers import plain_number
 from pricing.common.invalid_input import InvalidInput
 
 _OTHER_WORK = (

@@ -36,7 +36,7 @@ class ComparisonRequest(RequestModel):
     name: Annotated[str, Field(max_length=200)] = ""
     """Title of the comparison."""
     start: Month | None = None
-    """Month 0; absent: the month after today."""
+    """Month 0, this month or later; absent: the month after today."""
     horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = DEFAULT_MONTHS
     """T, months of the plan; absent: to the last deadline, where `start` is given and every run
     has a deadline, else 36."""
@@ -56,10 +56,9 @@ class ComparisonRequest(RequestModel):
     """Whether the team's prices, quotes and defaults are added; false if already in it."""
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
-    term_end: Literal["full", "within", "prorate"] | None = None
-    """How a commitment that ends after the horizon is treated: all of it counts (`full`), it may
-    not be made (`within`), or its share within the horizon counts (`prorate`); absent: `full`,
-    and `within` for a plan of less than a year."""
+    term_end: Literal["full", "within"] | None = None
+    """How a commitment that ends after the horizon is treated: all of it counts (`full`), or it
+    may not be made (`within`); absent: `full`, and `within` for a plan of less than a year."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
     existing: Existing = Existing()
@@ -82,8 +81,6 @@ class ComparisonRequest(RequestModel):
     """Whether the answer says what would be cheaper if a limit nobody asked for were lifted."""
     sensitivity: bool = True
     """Whether the answer says which figures change it most."""
-    explain: bool = False
-    """Whether the answer says what limits cost: takes some seconds."""
 
     @model_validator(mode="before")
     @classmethod

@@ -25,8 +25,9 @@ from planner.contract.validation import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-MIN_PROVIDER_SHARE = 0.1
-"""Least part of a month's work by which a provider counts; assumption, 2026."""
+EQUAL_PART = 0.5
+"""Least part of an equal share of a month's work by which a provider counts: one that does less is
+one in name only; assumption, 2026."""
 
 
 class Quota(RequestModel):
@@ -49,17 +50,6 @@ class FiscalYearBudget(RequestModel):
     """Year in which it ends."""
     amount: Money
     """Most capital of the servers bought in it, with network, spares and installation."""
-
-
-class SiteLimit(RequestModel):
-    """What one site has room for: own servers that stand there, those in place too."""
-
-    site: Text
-    """Name of the site, as servers name it, unique."""
-    power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
-    """Most nameplate power of the servers in service, in kW, without cooling."""
-    rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
-    """Most height of the servers in service, rack units."""
 
 
 class Constraints(RequestModel):
@@ -118,14 +108,13 @@ class Constraints(RequestModel):
     """Least number of providers used side by side in every month with work; your own servers count
     as one."""
     min_provider_share: Annotated[Rate, Field(gt=0)] | None = None
-    """Least share of each month's work that a provider must do to count, 0 to 1; absent: 0.1."""
+    """Least share of each month's work that a provider must do to count, 0 to 1; absent: half of
+    an equal share, 0.25 of two providers."""
     power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
     """Most nameplate power of all your own servers in service, existing ones too, in kW, without
     cooling."""
     rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
     """Most height of all your own servers in service, rack units; workstations take none."""
-    sites: Annotated[Entries[SiteLimit], Field(max_length=5)] = ()
-    """The same by site. Servers that name none may be put in any of these."""
     capex_budget: Money | None = None
     """Most capital over the whole horizon."""
     capex_by_fiscal_year: Annotated[Entries[FiscalYearBudget], Field(max_length=20)] = ()
@@ -137,8 +126,13 @@ class Constraints(RequestModel):
     """Most that all payments of the plan together come to, those owed after the horizon too, after
     tax where there is a tax rate; resale does not count."""
 
+    @property
+    def least_provider_share(self) -> float:
+        """Share of each month's work by which a provider counts."""
+        return self.min_provider_share or EQUAL_PART / (self.min_providers or 1)
+
     def _refusals(self) -> Iterator[InvalidInput]:
-        count, share = self.min_providers, self.min_provider_share or MIN_PROVIDER_SHARE
+        count, share = self.min_providers, self.least_provider_share
         if self.min_provider_share is not None and count is None:
             yield InvalidInput("min_provider_share", "has no meaning without min_providers")
         if count is not None and count * share > 1 + 1e-9:
@@ -147,10 +141,6 @@ class Constraints(RequestModel):
                 f"{share:g} of the work for each of {count} providers is more than all of it; "
                 f"allowed is at most {1 / count:.4g}",
             )
-        names = [limit.site for limit in self.sites]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                yield InvalidInput(f"sites.{i}.site", f"{name!r} is given twice; allowed is once")
 
 
 class CustomOffer(RequestModel):

@@ -135,7 +135,7 @@ class Financing(RequestModel):
             )
 
 
-ScenarioName = Literal["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
+ScenarioName = Literal["on_demand", "cloud", "on_prem", "hybrid"]
 ScenarioNames = Annotated[Entries[ScenarioName], Field(min_length=1, max_length=6)]
 _AMOUNTS = ("amount", "days", "per_month", "per_accelerator_hour")
 
@@ -177,25 +177,6 @@ OtherCosts = Annotated[Entries[OtherCost], Field(max_length=100)]
 
 
 ON_PREMISES = "on_prem"
-DataItem = Literal["storage", "egress", "transfer", "ingest"]
-
-
-class DataPrice(RequestModel):
-    """A price of data, of one tier and place; of several that match, those of the region go before
-    those of the provider, and those before the ones of all places."""
-
-    item: DataItem
-    """`storage` of a GiB for a month; of a GiB `egress` out of the cloud, `transfer` of the data
-    set from where it lives to where the work is done (absent: as egress), `ingest` into a place
-    (absent: 0)."""
-    provider: Slug | None = None
-    """Provider that it holds at; absent: all."""
-    region: Slug | None = None
-    """Region that it holds in; absent: all of the provider's."""
-    above_gib: Annotated[Number, Field(ge=0, le=1e12)] = 0.0
-    """Volume of a month above which the tier holds, GiB; the first tier of a place begins at 0."""
-    price_per_gib: Price
-    """Price of a GiB, for a month where it is stored."""
 
 
 class DataHome(RequestModel):
@@ -236,15 +217,11 @@ class Data(RequestModel):
     """Price of a GiB transferred out of any cloud; absent: the price lists of each place."""
     on_prem_storage_per_tib_month: Price | None = None
     """Cost of a TiB kept for a month on one's own premises."""
-    prices: Annotated[Entries[DataPrice], Field(max_length=200)] = ()
-    """Prices by tier and place, before those for any cloud."""
     home: DataHome | None = None
     """Where the data lives; absent: it is stored wherever the work is done and moved for free."""
     transfer_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
     """Data that work away from `home` takes there in a month, GiB; absent: all of `storage_gib`, as
     a burst needs the whole set."""
-    transfer_gbit_per_s: Annotated[Number, Field(gt=0, le=1e6)] | None = None
-    """Rate at which it is moved: machines wait for it; absent: they do not."""
 
     @property
     def moved_gib_per_month(self) -> float:
@@ -255,30 +232,11 @@ class Data(RequestModel):
 
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.home is None:
-            for field in ("transfer_gib_per_month", "transfer_gbit_per_s"):
-                if getattr(self, field) is not None:
-                    yield InvalidInput(field, "has no meaning without home; say where data lives")
+            if self.transfer_gib_per_month is not None:
+                words = "has no meaning without home; say where data lives"
+                yield InvalidInput("transfer_gib_per_month", words)
         elif not self.storage_gib:
             yield InvalidInput("storage_gib", "is required where the data has a home")
-        groups: dict[tuple[str, str | None, str | None], list[float]] = {}
-        for i, price in enumerate(self.prices):
-            if price.region is not None and price.provider is None:
-                yield InvalidInput(f"prices.{i}.provider", "is required with region")
-            tiers = groups.setdefault((price.item, price.provider, price.region), [])
-            if price.above_gib in tiers:
-                yield InvalidInput(
-                    f"prices.{i}.above_gib",
-                    f"{price.above_gib:g} is given twice for {price.item} there; allowed is once",
-                )
-            tiers.append(price.above_gib)
-        for (item, provider, region), tiers in groups.items():
-            if min(tiers) > 0:
-                place = " ".join(filter(None, (provider, region))) or "all places"
-                yield InvalidInput(
-                    "prices",
-                    f"the first {min(tiers):g} GiB of {item} at {place} have no price; "
-                    "give a tier with above_gib 0",
-                )
 
 
 class Choice(RequestModel):

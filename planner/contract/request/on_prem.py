@@ -105,8 +105,6 @@ class Server(RequestModel):
     """Most units bought over the horizon."""
     rack_units: Annotated[Number, Field(ge=0, le=1000)] | None = None
     """Height in rack units; required of a custom server where rack units are limited."""
-    site: Text | None = None
-    """Site where it is put; absent: any of `constraints.sites`."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service; absent: as `on_prem.lead_time_months` says for all."""
     late_delivery: LateDelivery | None = None
@@ -147,8 +145,6 @@ class OwnedServer(RequestModel):
     bought: Month | None = None
     """Month of purchase; the useful life counts from it. Without it half of that life is taken as
     over at the start."""
-    site: Text | None = None
-    """Site where they stand; required where `constraints.sites` has several."""
 
 
 Servers = Annotated[Entries[Server], Field(max_length=50)]
@@ -159,7 +155,8 @@ class OnPrem(RequestModel):
     """Owning: what may be bought and what it costs to keep; absent fields take a default."""
 
     servers: Servers | None = None
-    """Servers to choose from; absent: reference servers with a fitting accelerator; []: none."""
+    """Servers to choose from, one of them once for each way of paying, such as bought or leased;
+    absent: reference servers with a fitting accelerator; []: none."""
     electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6), DECIMAL_TEXT] | None = None
     """Price of a kWh."""
     pue: Annotated[Number, Field(ge=1, le=5), DECIMAL_TEXT] | None = None
@@ -244,8 +241,6 @@ class LeasedServer(RequestModel):
     """Rent of one server."""
     ends: Month
     """Last month of the lease; they go back then."""
-    site: Text | None = None
-    """Site where they stand; required where `constraints.sites` has several."""
 
 
 class Credit(RequestModel):
@@ -276,8 +271,6 @@ class MinimumSpend(RequestModel):
     """Last month that counts; the shortfall is due at its end."""
     spent: Money = 0.0
     """Part of it that is spent before the plan starts."""
-    discount_rate: Rate = 0.0
-    """Discount on the provider's catalog prices that the contract gives in its months, fraction."""
 
     @model_validator(mode="after")
     def _consistent(self) -> MinimumSpend:

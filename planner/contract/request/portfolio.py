@@ -51,7 +51,6 @@ _OF_ONE_PLAN = (
     "min_provider_share",
     "power_kw",
     "rack_units",
-    "sites",
 )
 """Limits of a plan that has servers and providers of its own."""
 
@@ -204,7 +203,7 @@ class PortfolioRequest(RequestModel):
     """Whether the team's prices, quotes and defaults are added; false if already in it."""
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
-    term_end: Literal["full", "within", "prorate"] | None = None
+    term_end: Literal["full", "within"] | None = None
     """What counts of a commitment that ends after the horizon; absent: as in
     a comparison."""
     on_prem: OnPrem = OnPrem()

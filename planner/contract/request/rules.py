@@ -12,16 +12,18 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
+from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import decimals_of
 from planner.contract.labels import LIMIT_TITLES, join_place
+from planner.contract.place_names import COUNTRY_GROUPS, PARTITIONS_OF
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
-from pricing.market.accelerators import find_software
+from pricing.market.clouds import COMMERCIAL, all_clouds
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import CLOUD_PARTITIONS, COMMERCIAL, COUNTRY_GROUPS, find_partition
+from pricing.market.places import CLOUD_PARTITIONS, find_partition
 from pricing.market.snapshot import Region
 
-TermEnd = Literal["full", "within", "prorate"]
+TermEnd = Literal["full", "within"]
 ANY = "any"
 SHORTEST_TERM = 12
 """Months of the shortest commitment that the three clouds sell; 2026."""
@@ -36,8 +38,8 @@ HGX H100 datasheet, 2023)."""
 class PlanRules:
     """The rules of one request, defaults filled in."""
 
-    term_end: TermEnd = "prorate"
-    """What counts of a commitment that ends after the horizon: all, none may, or its share."""
+    term_end: TermEnd = "full"
+    """Whether a commitment that ends after the horizon counts in full, or may not be made."""
     partitions: tuple[str, ...] = CLOUD_PARTITIONS
     """Parts of the clouds that may be rented in."""
     software: str = ANY
@@ -118,10 +120,17 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
 
 
 def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
-    named = request.constraints.regions or ()
-    of_regions = {find_partition(provider, name) for name in named for provider in ("aws", "azure")}
-    of_providers = {find_partition(name, "") for name in request.constraints.providers or ()}
-    return (COMMERCIAL, *sorted((of_regions | of_providers) - {COMMERCIAL}))
+    limits = request.constraints
+    named = {
+        find_partition(provider, name)
+        for name in limits.regions or ()
+        for provider, cloud in all_clouds().items()
+        if len(cloud.partitions) > 1 and cloud.partition("") == COMMERCIAL
+    }
+    named |= {find_partition(name, "") for name in limits.providers or ()}
+    for area in (*(limits.geographies or ()), *(limits.countries or ())):
+        named |= {*PARTITIONS_OF.get(area, ())}
+    return (COMMERCIAL, *sorted(named - {COMMERCIAL}))
 
 
 def _implied_software(request: ComparisonRequest) -> str:

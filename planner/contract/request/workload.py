@@ -1,4 +1,4 @@
-"""What a team asks for, in its own words: hours, a training, or samples. PURE.
+"""What a team asks for, in its own words: hours, a training, samples or serving. PURE.
 
 The pydantic models of the `workload` part of a request. They judge shape and range of each
 value on its own; what the hardware can do is judged where it is known.
@@ -189,13 +189,14 @@ class AcceleratorHours(_Work):
         return self
 
 
-Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8"]
+Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"]
 Optimizer = Literal[
     "adamw", "sgd", "lion", "muon", "adafactor", "adamw_8bit", "adamw_bf16", "lora", "qlora"
 ]
 Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
-Tuning = Literal["hand_tuned", "standard", "first_version"]
+Tuning = Literal["benchmark", "hand_tuned", "standard", "first_version"]
+SampleTuning = Literal["hand_tuned", "standard", "first_version"]
 Loader = Literal["hand_tuned", "usual"]
 Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
@@ -237,6 +238,14 @@ class _SizedWork(_Work):
         """Hours of attempts and trials over those of the final runs."""
         trials = self.sweep.trials * self.sweep.share if self.sweep else 0.0
         return self.experiments_factor + trials
+
+
+def _too_many_active(active: float, parameters: float) -> InvalidInput:
+    return InvalidInput(
+        "active_parameters",
+        f"{active:.4g} is more than the {parameters:.4g} parameters in total; "
+        f"allowed are up to {parameters:.4g}",
+    )
 
 
 class Training(_SizedWork):
@@ -298,7 +307,9 @@ class Training(_SizedWork):
     stage: Stage | None = None
     """Absent: fine-tuning with adapters or on fewer tokens than active parameters."""
     code: Tuning | None = None
-    """How well tuned the code is; absent: what teams have, with its spread in the range."""
+    """How well tuned the code is: `benchmark` is a vendor's recipe for this model and card
+    (Megatron-Core, as submitted to MLPerf); absent: what teams have, with its spread in the range.
+    """
     global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None
     """Tokens of one optimizer step; absent: usual for the work."""
     chunked_loss: bool = False
@@ -340,11 +351,7 @@ class Training(_SizedWork):
     def _refusals(self) -> Iterator[InvalidInput]:
         active = self.active_parameters
         if active is not None and active > self.parameters:
-            yield InvalidInput(
-                "active_parameters",
-                f"{active:.4g} is more than the {self.parameters:.4g} parameters in total; "
-                f"allowed are up to {self.parameters:.4g}",
-            )
+            yield _too_many_active(active, self.parameters)
         stated = [name for name in RATES if getattr(self, name) is not None]
         if len(stated) > 1:
             yield InvalidInput(stated[0], f"give only one of {', '.join(stated)}")
@@ -405,7 +412,7 @@ class Samples(_SizedWork):
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
     architecture: Architecture | None = None
     """Kind of image model, beside its FLOPs; absent: the mixture that teams train."""
-    code: Tuning | None = None
+    code: SampleTuning | None = None
     """How well tuned the code is, beside its FLOPs: `first_version` is the code that one
     paper was published with; absent: what teams have, with its spread in the range."""
     accelerator: Slug | None = None
@@ -433,34 +440,97 @@ class Samples(_SizedWork):
         return self
 
 
-SizedWorkload = Training | Samples
+Tokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
+RequestRate = Annotated[Number, Field(gt=0, le=1e9)]
+Seconds = Annotated[Number, Field(gt=0, le=3600)]
+ServedPrecision = Literal["bf16", "fp8", "fp4"]
+ServingEngine = Literal["tuned", "default"]
+
+
+class Serving(_Work):
+    """A language model that answers requests around the clock."""
+
+    rate_fields: ClassVar[tuple[str, ...]] = ()
+    measured_fields: ClassVar[tuple[str, ...]] = ()
+    replaced_fields: ClassVar[tuple[str, ...]] = ()
+    runs: ClassVar[None] = None
+    experiments_factor: ClassVar[float] = 1.0
+    attempts_factor: ClassVar[float] = 1.0
+
+    kind: Literal["serving"]
+    """A language model that answers requests."""
+    model: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Name of a well-known model, or its size such as 7B."""
+    config: ConfigText | None = None
+    """A model's `config.json`, as text or as an object."""
+    parameters: Annotated[Number, Field(ge=1e3, le=1e15)]
+    """All parameters of the model."""
+    active_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
+    """Parameters active on one token, for mixture-of-experts models."""
+    requests_per_second: RequestRate
+    """Requests a second in the mean of the month."""
+    peak_requests_per_second: RequestRate | None = None
+    """The same at the busiest time; absent: as in the mean."""
+    prompt_tokens: Tokens = 500
+    """Mean tokens of a prompt."""
+    answer_tokens: Tokens = 250
+    """Mean tokens of an answer."""
+    first_token_seconds: Seconds = 4.0
+    """s until the first token of an answer at most."""
+    token_seconds: Seconds = 0.1
+    """s from one token of an answer to its next at most; people read at about 0.2."""
+    precision: ServedPrecision | None = None
+    """Number format of the weights; absent: 8 bits if the accelerator has them, else 16."""
+    engine: ServingEngine | None = None
+    """`tuned` to the model and its load, or `default` as installed; absent: between the two, with
+    both in the range."""
+    spare: Annotated[Number, Field(ge=0, le=10)] = 0.1
+    """Capacity beside the busiest rate, as a share of it."""
+    accelerator: Slug | None = None
+    """Reference of the hours."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_model(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        filled = fill_from_model(data)
+        sizes = ("parameters", "active_parameters")
+        return {**{n: filled[n] for n in sizes if filled.get(n) is not None}, **data}
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        active, peak = self.active_parameters, self.peak_requests_per_second
+        if active is not None and active > self.parameters:
+            yield _too_many_active(active, self.parameters)
+        if peak is not None and peak < self.requests_per_second:
+            yield InvalidInput(
+                "peak_requests_per_second",
+                f"{peak:g} a second is less than the {self.requests_per_second:g} of the mean; "
+                f"allowed are {self.requests_per_second:g} or more",
+            )
+
+    @property
+    def tokens_per_month(self) -> float:
+        """Tokens of all answers in a month of 730 h."""
+        return self.requests_per_second * self.answer_tokens * HOURS_PER_MONTH * 3600
+
+    @property
+    def trained(self) -> Training:
+        """The model as a training has it, with usual sizes where nothing is said."""
+        return Training(
+            kind="training",
+            model=self.model,
+            config=self.config,
+            parameters=self.parameters,
+            active_parameters=self.active_parameters,
+            tokens=1,
+        )
+
+
+SizedWorkload = Training | Samples | Serving
 """Kinds of work whose hours are estimated."""
 Workload = Annotated[AcceleratorHours | SizedWorkload, Field(discriminator="kind")]
 """Exactly one kind of workload, told apart by `kind`."""
-
-
-Tokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
-
-
-class Serving(RequestModel):
-    """Serving of the model: how much of it, how fast."""
-
-    tokens_per_second: Annotated[Number, Field(gt=0, le=1e12)]
-    """Tokens generated per second at the busiest time."""
-    prompt_tokens: Tokens = 500
-    """Mean tokens of a prompt."""
-    output_tokens: Tokens = 250
-    """Mean tokens of an answer."""
-    latency: Literal["offline", "server", "interactive"] = "server"
-    """How fast answers must come: overnight, as of a service, as fast as people read."""
-    precision: Literal["bf16", "fp8", "fp4"] | None = None
-    """Number format of the weights; absent: 8 bits if the accelerator has them, else 16."""
-    engine: Literal["tuned", "standard", "plain"] = "standard"
-    """What serves the model, such as TensorRT-LLM, vLLM or plain code."""
-    sequences: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
-    """Answers at once on one replica; absent: as many as memory and engine take."""
-    busy_share: Annotated[Number, Field(gt=0, le=1)] = 1.0
-    """Part of the month for which the accelerators are kept; 1 is around the clock."""
 
 
 DEFAULT_MONTHS = 36

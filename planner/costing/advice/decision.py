@@ -25,6 +25,7 @@ from planner.contract.labels import NOT_COUNTED, rented_how, savings_plan_label,
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import NOWHERE
+from planner.contract.sentences import capitalize_first
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.rental import reserved_days
@@ -34,7 +35,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats, nodes_at_once
-from pricing.common.pluralize import capitalize_first, pluralize
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
@@ -209,19 +210,17 @@ class _Part:
             yield f"keep {write_units(units)} × {machine}{comma} for {self.share_in_words}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts} "
-            yield self._sum(first, beside=self.cost.due(first))
+            yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts}"
         elif action == "buy":
-            yield f"buy {write_units(units)} × {machine}{self._starts()}"
-            yield self._invoice(first, last)
+            yield f"buy {write_units(units)} × {machine}{self._starts()}{self._borrowed(first)}"
         elif action == "commit":
             months = self._term_months()
-            at_once, terms, when = self._renewals(units)
+            at_once, when = self._renewals(units)
             yield f"sign a {months}-month {self._contract()} for {write_units(at_once)} × {machine}"
-            yield f"{where}{when} {self._sum(first, terms)}"
+            yield f"{where}{when}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
-            yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
+            yield f"{self._when(first, last)}{self._days()}"
         else:
             how = rented_how(self.source.purchase_option)
             is_all = share >= 1 - NOISE
@@ -231,31 +230,19 @@ class _Part:
             yield f"from {start}" if is_to_the_end else self._when(first, last)
             yield "" if is_all else f" for {self.share_in_words}"
 
-    def _sum(self, first: int, terms: int = 1, beside: Decimal | None = None) -> str:
-        signed, net = self._money(self.cost.signed), self._money(self.cost.net)
-        term = self.source.term
-        if self.inputs.term_end == "prorate" and term is not None:
-            share = float(term.share_charged[first])
-            if share < 1 - NOISE:
-                return f"({signed} counted here, for {share:.0%} of its term)"
-        over = f" over {terms} terms" if terms > 1 else ""
-        at_once = f", {self._money(beside)} at once for network and spares" if beside else ""
-        to_sign = "" if signed == net else f"{signed} under contract{over}{at_once}, "
-        return f"({to_sign}{net} in all)"
-
     def _starts(self) -> str:
         started = self.plan.units_started[self.source.key]
         return describe_starts(started.astype(float), self._calendar)
 
-    def _renewals(self, units: float) -> tuple[float, int, str]:
+    def _renewals(self, units: float) -> tuple[float, str]:
         started = self.plan.units_started[self.source.key]
         starts = np.flatnonzero(started)
         follow = bool((np.diff(starts) == self._term_months()).all())
         if len(starts) == 1 or not follow or len(set(started[starts])) > 1:
-            return units, 1, self._starts()
+            return units, self._starts()
         months = [f"{self._calendar.month(int(month)):%B %Y}" for month in starts]
         again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
-        return float(started[starts[0]]), len(months), f" in {months[0]}, renewed in {again}"
+        return float(started[starts[0]]), f" in {months[0]}, renewed in {again}"
 
     def _at_peak(self) -> Floats | None:
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
@@ -294,14 +281,7 @@ class _Part:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
         return f"in {start}" if first == last else f"from {start} to {end}"
 
-    def _invoice(self, first: int, last: int) -> str:
-        due = self.cost.due(first)
-        if due is None:
-            return ""
-        which = "" if first == last else "first invoice "
-        return f" ({which}{self._money(due)} with network and spares{self._borrowed(first, due)})"
-
-    def _borrowed(self, first: int, due: Decimal) -> str:
+    def _borrowed(self, first: int) -> str:
         server = self.inputs.servers.by_key.get(self.source.key)
         terms = None if server is None else server.financing
         if terms is None:
@@ -309,7 +289,7 @@ class _Part:
         price = (self.cost.price or {}).get(first, Decimal(0))
         borrowed = price * (1 - Decimal(str(terms.deposit_rate)))
         contract = f"{terms.title.lower()} over {pluralize(terms.months, 'month')}"
-        return f": {self._money(due - borrowed)} at once, {self._money(borrowed)} by {contract}"
+        return f" ({self._money(borrowed)} of the price by {contract})"
 
     def _contract(self) -> str:
         option = self.source.purchase_option
@@ -453,24 +433,6 @@ def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[
 _CENT = Decimal("0.01")
 
 
-def left_to_others(plan: Scenario, inputs: ModelInputs) -> tuple[Decimal, int]:
-    """What commitments and leases cost after the horizon where their share within it alone counts,
-    after tax as totals are, and for how many months; 0 where all of them counts."""
-    if inputs.term_end != "prorate":
-        return Decimal(0), 0
-    calendar, amount, last = inputs.calendar, 0.0, 0
-    for key, units_started in plan.units_started.items():
-        source = inputs.by_key[key]
-        if source.term is None or (source.is_owned and not source.is_leased):
-            continue
-        amount += float(source.due_after_horizon() @ units_started)
-        start = int(np.flatnonzero(units_started)[-1]) + source.term.lead_months
-        last = max(last, start + source.term.duration_months)
-    owed = Decimal(str(amount * (1.0 - calendar.tax_rate))).quantize(_CENT)
-    months = last - calendar.months
-    return (owed, months) if owed > 0 and months > 0 else (Decimal(0), 0)
-
-
 def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
     """What contracts that are there already cost after the horizon where that is not counted, after
     tax; 0 where all of it is."""
@@ -494,28 +456,8 @@ def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonReques
     if plan.owed_after:
         owed = format_money(plan.owed_after, request.currency)
         return f"{owed} of the cost is owed after {last:%B %Y}"
-    beyond = left_to_others(plan, inputs)[0] + left_of_signed(request.existing, inputs)
+    beyond = left_of_signed(request.existing, inputs)
     if beyond:
         more = format_money(beyond, request.currency)
         return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}"
-    return "nothing is owed afterwards"
-
-
-def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
-    """What the commitments of a plan bind to after the horizon and its totals leave out; after
-    tax, as the totals are."""
-    calendar, amount_due, last = inputs.calendar, 0.0, 0
-    for key, units_started in scenario.units_started.items():
-        source = inputs.by_key[key]
-        if source.is_owned or source.term is None or source.term.charges_after_horizon:
-            continue
-        amount_due += float(source.due_after_horizon() @ units_started)
-        last = max(last, int(np.flatnonzero(units_started)[-1]) + source.term.duration_months)
-    amount_due *= 1.0 - calendar.tax_rate
-    after = " after tax" if calendar.tax_rate else ""
-    if last > calendar.months and amount_due >= 0.005:
-        yield (
-            f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
-            f"{format_money(amount_due, currency)}{after} more than these totals is owed under "
-            'them, upfront payments included (counted with term_end "full").'
-        )
+    return ""

@@ -14,7 +14,6 @@ from planner.contract.answer.scenario import CostLine, Relaxation, least_changes
 from planner.contract.answer.verdict import Alternative, BudgetUse
 from planner.contract.labels import (
     COMMITTED,
-    OWNED,
     TRAITS,
     budget_title,
     cloud_title,
@@ -23,29 +22,22 @@ from planner.contract.labels import (
 )
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM
-from planner.costing.advice.decision import OBLIGATIONS, warn_beyond_horizon
-from planner.costing.analysis.turning_points import TurningPoint
+from planner.costing.advice.decision import OBLIGATIONS
 from planner.costing.choice import Choice, Part, Refusal, Terms, rank
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
-from planner.costing.inputs.offer_rules import QuotaRule
+from planner.costing.inputs.offer_rules import StatedQuotas
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.marginal_values import MarginalValue, marginal_values
 from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
-from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario, cents
-from planner.costing.scenarios import scenario_options
-from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import get, resolve
+from pricing.market.accelerators import get
 from pricing.market.coverage import PriceState
 from pricing.market.offers import PurchaseOption
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
-    ScenarioKey.SPOT: "renting on spot",
-    ScenarioKey.COMMITTED: "renting under commitments",
-    ScenarioKey.CLOUD_MIX: "mixing commitments, on-demand and spot machines",
+    ScenarioKey.CLOUD: "renting with contracts",
     ScenarioKey.ON_PREM: "owning servers",
     ScenarioKey.HYBRID: "combining owned and rented machines",
 }
@@ -115,8 +107,8 @@ def recommend(
         is_undercut=bool(choice.refusals),
         is_laid_anew=is_laid_anew,
     )
-    sentences = (f"{because}.", *warn_beyond_horizon(best, inputs, currency), proof)
-    return Recommendation(best.key, saving, other.key if other else None, sentences)
+    other_key = other.key if other else None
+    return Recommendation(best.key, saving, other_key, (f"{because}.", proof))
 
 
 def is_other_plan(one: Scenario, other: Scenario) -> bool:
@@ -329,9 +321,9 @@ def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> N
         name = "minimum number of providers"
         return NamedLimit("constraints.min_providers", name, "providers", is_least=True)
     if limit.startswith(_ROOM):
-        return _name_room(limit.removeprefix(_QUOTA), request)
+        return _name_room(limit.removeprefix(_QUOTA))
     if limit.startswith(_QUOTA):
-        return _name_quota(limit.removeprefix(_QUOTA), request, inputs)
+        return _name_quota(limit.removeprefix(_QUOTA), request)
     if limit.startswith(_OF_YEAR):
         year = int(limit.removeprefix(_OF_YEAR))
         years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
@@ -348,19 +340,16 @@ def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> N
     return NamedLimit(f"{at}.max_units", f"limit on purchases of {source.label}", "servers")
 
 
-def _name_room(field: str, request: ComparisonRequest) -> NamedLimit:
+def _name_room(field: str) -> NamedLimit:
     name, unit = _ROOM_NAMES[field.rpartition(".")[2]]
-    numbers = [part for part in field.split(".") if part.isdigit()]
-    place = request.constraints.sites[int(numbers[0])].site if numbers else ""
-    return NamedLimit(field, f"{name} at {place}" if place else name, unit)
+    return NamedLimit(field, name, unit)
 
 
-def _name_quota(group: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
-    index = [quota.group for quota in inputs.quotas].index(group)
-    quota = request.constraints.quotas[index]
-    rule = QuotaRule(group, quota.provider, quota.region, resolve(quota.accelerator).slug)
+def _name_quota(group: str, request: ComparisonRequest) -> NamedLimit:
+    rules = StatedQuotas.read(request).rules
+    index = [rule.group for rule in rules].index(group)
     field = f"constraints.quotas.{index}.max_accelerators"
-    return NamedLimit(field, rule.words, "accelerators")
+    return NamedLimit(field, rules[index].words, "accelerators")
 
 
 def list_relaxations(
@@ -413,8 +402,8 @@ def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
 def as_typed(value: object) -> str:
     """A value as a request in TOML or JSON has it.
 
-    >>> as_typed(True), as_typed(("commercial", "other-clouds")), as_typed("prorate"), as_typed(12)
-    ('true', '["commercial", "other-clouds"]', '"prorate"', '12')
+    >>> as_typed(True), as_typed(("commercial", "other-clouds")), as_typed("within"), as_typed(12)
+    ('true', '["commercial", "other-clouds"]', '"within"', '12')
     """
     return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -446,66 +435,3 @@ def describe_budget(use: BudgetUse, currency: str) -> str:
     side = "over" if use.headroom < 0 else "left of"
     amounts = f"{abs(use.headroom):,.0f} {currency} {side} {use.budget:,.0f} {currency}"
     return f"{budget_title(use.kind, use.fiscal_year)}: {amounts}. {use.sentence}".strip()
-
-
-_FIGURES = {
-    "workload.hours": "the hours",
-    "rental_prices": "rental prices",
-    "on_prem.servers.unit_price": "server prices",
-}
-
-
-def describe_turn(point: TurningPoint) -> str:
-    """What would have to change, and what follows.
-
-    >>> from planner.contract.answer.common import ScenarioKey
-    >>> fewer = TurningPoint("workload.hours", 0.9, ScenarioKey.ON_DEMAND)
-    >>> describe_turn(fewer)
-    'If the hours fell by 10%, renting on demand would cost no more than this plan.'
-    """
-    change = point.multiplier - 1.0
-    direction = "rose" if change > 0 else "fell"
-    return (
-        f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}, "
-        f"{SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
-    )
-
-
-MARGINAL_GAP = 0.001
-"""Proof asked of a changed problem."""
-
-
-def value_limits(
-    scenario: Scenario, inputs: ModelInputs, work: WorkMeter, *, holds_servers: bool
-) -> tuple[MarginalValue, ...]:
-    """What its limits cost the best plan of a scenario.
-
-    The changed problems are solved anew: seconds, not milliseconds. Limits that the `work` does
-    not allow for are left out. With `holds_servers` no more servers are bought than the plan buys,
-    as more would not pay back.
-    """
-    options, problem = scenario_options(scenario.key, inputs.interruptible), inputs.problem
-    if holds_servers:
-        options = options | {OWNED}
-        started = {key: int(units.sum()) for key, units in scenario.units_started.items()}
-        units = tuple(
-            replace(one, max_units=started.get(one.key, 0)) if one.is_owned else one
-            for one in problem.units
-        )
-        problem = replace(problem, units=units)
-    keys = inputs.keys(options)
-    values = marginal_values(problem, scenario.cost, keys, gap=MARGINAL_GAP, work=work)
-    return tuple(
-        value
-        for value in values
-        if value.saving > HALF_CENT and not (holds_servers and value.limit.startswith(_MOST_UNITS))
-    )
-
-
-def describe_value(value: MarginalValue, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    """What a step more of a limit would save."""
-    named = name_limit(value.limit, request, inputs)
-    side = "fewer" if named.is_least else "more"
-    saving = f"{format_money(value.saving, request.currency)} of present value"
-    more = f"{named.amount(value.step)} {side} of the {named.now(value.current_value)}"
-    return f"{more} would save {saving}."

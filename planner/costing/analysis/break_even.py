@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.risk import PayingWhen
-from planner.contract.labels import OWNED
 from planner.costing.assumptions.assumptions import Assumptions, lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import UnitCharge
@@ -43,9 +42,6 @@ class PayingUse:
     share: float | None
     """Least of them, or of `up_to` the largest; of `never` the use above the ceiling that it would
     take, None where no use would do."""
-
-
-NOT_KNOWN = PayingUse("", None)
 
 
 @dataclass(frozen=True)
@@ -84,71 +80,6 @@ def find_paying_use(owned: UseCost, rented: UseCost, ceiling: float) -> PayingUs
     return PayingUse("up_to" if idle >= 0 else "from", share)
 
 
-@dataclass(frozen=True)
-class CostLine:
-    """Cost of a node as a straight line over its hours of use a month: over the months of the
-    horizon in which a server bought at the start serves, over all where there is none."""
-
-    key: str
-    label: str
-    purchase_option: str
-    fixed: float
-    """Net present cost without any use."""
-    per_hour: float
-    """Net present cost of one more hour of use in each of those months."""
-
-    def cost(self, hours_per_month: float) -> float:
-        """fixed + per_hour · hours."""
-        return self.fixed + self.per_hour * hours_per_month
-
-    @property
-    def over_use(self) -> UseCost:
-        """The same line over the share of the hours of a month."""
-        return UseCost(self.fixed, self.cost(HOURS_PER_MONTH))
-
-
-@dataclass(frozen=True)
-class Crossing:
-    """Where two ways of getting a node cost the same."""
-
-    one: str
-    other: str
-    hours_per_month: float
-    cost: float
-
-
-def uses_that_pay(lines: Sequence[CostLine], ceiling: float) -> dict[str, PayingUse]:
-    """Key of each rented line → the uses at which the owned one costs no more than it does."""
-    owned = next((line for line in lines if line.purchase_option == OWNED), None)
-    if owned is None:
-        return {}
-    return {
-        line.key: find_paying_use(owned.over_use, line.over_use, ceiling)
-        for line in lines
-        if line is not owned
-    }
-
-
-def find_crossings(lines: Sequence[CostLine]) -> list[Crossing]:
-    """Where two of the lines cross between no use and full use.
-
-    >>> a = CostLine("a", "a", "owned", 100.0, 0.0)
-    >>> b = CostLine("b", "b", "on_demand", 0.0, 0.5)
-    >>> [(c.one, c.other, c.hours_per_month) for c in find_crossings([a, b])]
-    [('a', 'b', 200.0)]
-    """
-    points = []
-    for i, one in enumerate(lines):
-        for other in lines[i + 1 :]:
-            slope = other.per_hour - one.per_hour
-            if not slope:
-                continue
-            hours = (one.fixed - other.fixed) / slope
-            if 0 < hours <= HOURS_PER_MONTH:
-                points.append(Crossing(one.key, other.key, hours, one.cost(hours)))
-    return sorted(points, key=lambda c: c.hours_per_month)
-
-
 # Hours to break even ------------------------------------------------------------------------
 
 
@@ -167,10 +98,8 @@ class BreakEven:
     """Node-hours of use: unit_price / (rent − running cost), undiscounted."""
     utilisation_over_life: float | None
     """Share of the hours of its useful life from which (`up_to`: up to which) it costs no more."""
-    over_life: PayingWhen = ""
-    """How that share is meant; empty where a commitment counts as if paid for by the hour."""
-    within_plan: PayingUse = NOT_KNOWN
-    """The same over the months of the plan."""
+    over_life: PayingWhen
+    """How that share is meant."""
 
     @property
     def months_at_full_use(self) -> float | None:
@@ -217,7 +146,7 @@ def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
         return Rent(source, 0, in_use)
     monthly, upfront = (
         sum(
-            c.quantity * float(c.unit_price[0]) * c.mean_factor(source.term)
+            c.quantity * float(c.unit_price[0])
             for c in source.unit_charges
             if isinstance(c, UnitCharge) and c.timing is timing
         )
@@ -247,11 +176,9 @@ def compute_break_even(
     assumptions: Assumptions,
     calendar: Calendar,
     request_fields: frozenset[str] = frozenset(),
-    *,
-    pays_idle_terms: bool = False,
 ) -> list[BreakEven]:
-    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets;
-    with `pays_idle_terms` what is committed is paid for whether it is used or not.
+    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets.
+    What is committed is paid for whether it is used or not.
 
     Network, installation and residual value count towards the hours only where given.
     """
@@ -262,10 +189,7 @@ def compute_break_even(
     for rent, at in zip(rents, hours, strict=True):
         per_hour = rent.per_capacity * server.accelerator_count * r
         trend = 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
-        if pays_idle_terms:
-            use = life.paying_use(per_hour, trend, is_fixed=rent.source.term is not None)
-        else:
-            use = PayingUse("", life.utilisation(per_hour, trend))
+        use = life.paying_use(per_hour, trend, is_fixed=rent.source.term is not None)
         rows.append(
             BreakEven(
                 server=server.slug,
@@ -352,11 +276,6 @@ class _Life:
             ceiling=source.hours_per_month / HOURS_PER_MONTH,
         )
 
-    def utilisation(self, rent_per_hour: float, trend_per_year: float) -> float | None:
-        rent = self._rent(rent_per_hour, trend_per_year)
-        saving = self._in_full_use(rent - self.in_use)
-        return self.fixed / saving if saving > 0 else None
-
     def paying_use(
         self, rent_per_hour: float, trend_per_year: float, *, is_fixed: bool
     ) -> PayingUse:
@@ -373,36 +292,3 @@ class _Life:
 
 
 _ANY_DAY = dt.date(2000, 1, 1)
-
-
-def build_cost_lines(
-    server: CapacitySource | None, rents: Sequence[Rent], calendar: Calendar
-) -> list[CostLine]:
-    """Ways of getting one node as large as `server` (or one reference accelerator) for the months
-    in which the server can serve, as lines over its hours of use; a server that may not be bought
-    at the start has none."""
-    capacity = 1.0 if server is None else server.capacity
-    months = np.ones(calendar.months)
-    lines = []
-    if server is not None and server.term is not None:
-        unit = server.commitment_option(calendar, keeps_cash=False)
-        fixed = float(unit.start_cost[0])
-        if np.isfinite(fixed) and unit.max_units != 0:
-            months = server.term.active[0, : calendar.months]
-            in_use = float(unit.hour_cost @ months)
-            lines.append(CostLine(server.key, server.label, OWNED, fixed, in_use))
-    worth = calendar.running_discount[: calendar.months]
-    weight = float(months @ worth) * (1.0 - calendar.tax_rate)
-    for rent in rents:
-        cost = rent.per_capacity * capacity * weight
-        is_fixed = rent.source.term is not None
-        lines.append(
-            CostLine(
-                rent.source.key,
-                rent.source.label,
-                rent.source.purchase_option,
-                cost * HOURS_PER_MONTH if is_fixed else 0.0,
-                0.0 if is_fixed else cost,
-            )
-        )
-    return lines

@@ -33,7 +33,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +44,8 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.price_processes.draw import draw_paths
 from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess, find_process
+from planner.sizing.runs.run_size import mean_of_range, range_sds
+from pricing.market.clouds import COMMERCIAL, find_cloud
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -140,11 +141,9 @@ def draw_level(parameters: RiskParameters, normal: Floats) -> Floats:
     >>> round(float(sized.mean()), 2), round(float(np.quantile(sized, 0.9) / sized.min()), 1) > 3
     (1.0, True)
     """
-    low, high = (abs(math.log(end)) / (P10_TO_P90 / 2) for end in parameters.level_p10_p90)
-    below, above = (
-        math.exp(0.5 * sd * sd) * NormalDist().cdf(sign * sd) for sd, sign in ((low, -1), (high, 1))
-    )
-    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal) / (below + above))
+    ends = parameters.level_p10_p90
+    low, high = range_sds(ends)
+    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal) / mean_of_range(ends))
 
 
 def draw_interruptions(random: np.random.Generator, n: int) -> Floats:
@@ -161,10 +160,6 @@ def spot_factor(parameters: RiskParameters, gamma: Floats) -> Floats:
         return np.asarray(1.0 - np.minimum(0.95, overhead + parameters.restart_hours * per_hour))
 
     return np.asarray(useful(1.0) / useful(gamma))
-
-
-CLOUDS = frozenset({"aws", "azure", "gcp"})
-"""Providers whose prices on demand are lists that rarely change."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +212,7 @@ def _find_process(
     if source.is_owned:
         return find_process(source.accelerator, PriceKind.HARDWARE, year)
     kind = KINDS[PurchaseOption(source.purchase_option)]
-    if kind is PriceKind.LIST and source.provider not in CLOUDS:
+    if kind is PriceKind.LIST and find_cloud(source.provider).partition("") != COMMERCIAL:
         kind = PriceKind.MARKET
     process = find_process(source.accelerator, kind, year, source.provider)
     if kind is not PriceKind.SPOT:

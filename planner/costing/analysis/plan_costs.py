@@ -133,9 +133,7 @@ def measure_beside(
         in_use=_in_use(scenario, inputs, units, in_service),
         rent=rent,
         more=rent_beyond(by_hour, inputs, rent),
-        on_demand=constant_mix(
-            cheapest(list_on_demand(inputs), inputs.calendar.months), scenario, inputs
-        ),
+        on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
         pools=_pools(scenario, inputs),
         unsure=held.unsure,
         reserved=reserved,
@@ -150,11 +148,10 @@ def _work_reserved(reserved: Sequence[Reservation], inputs: ModelInputs) -> Floa
 def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[str]:
     """Keys of the sources whose prices these plans pay, or would beyond what they plan."""
     keys = {s.key for s in inputs.sources if s.existing is not None}
-    months = inputs.calendar.months
-    fallbacks = [inputs.fallback, cheapest(list_on_demand(inputs), months)]
+    fallbacks = [inputs.fallback, cheapest(list_on_demand(inputs))]
     for plan in plans:
         keys |= {*plan.units_started, *plan.used_hours}
-        fallbacks.append(cheapest(list_spot(plan, inputs), months))
+        fallbacks.append(cheapest(list_spot(plan, inputs)))
     return keys | {source.key for source in fallbacks if source is not None}
 
 
@@ -381,14 +378,12 @@ _Mixes = list[tuple[CapacitySource, Floats]]
 def _filled(mixes: _Mixes, scenario: Scenario, inputs: ModelInputs) -> _Mixes:
     missing = 1.0 - sum((share for _, share in mixes), np.zeros(inputs.calendar.months))
     missing = np.where(missing > 0.5, 1.0, 0.0)
-    known = inputs.calendar.months
     on_demand, spot = list_on_demand(inputs), list_spot(scenario, inputs)
-    candidates = [cheapest(on_demand, known), cheapest(spot, known)]
+    candidates = [cheapest(on_demand), cheapest(spot)]
     fallbacks = [source for source in candidates if source is not None]
     if not missing.any() or not fallbacks:
         return mixes
-    known = _months_that_differ(fallbacks, known)
-    return [*mixes, (min(fallbacks, key=lambda s: _mean_cost(s, known)), missing)]
+    return [*mixes, (min(fallbacks, key=_first_cost), missing)]
 
 
 def constant_mix(source: CapacitySource | None, scenario: Scenario, inputs: ModelInputs) -> RentMix:
@@ -456,20 +451,13 @@ def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
     return np.stack([calendar.discount_of(charge.paid)[:months], np.ones(months)], axis=1)
 
 
-def cheapest(sources: Sequence[CapacitySource], months: int = 1) -> CapacitySource | None:
-    """The source that costs least in the first month; where discounts hold in some months only,
-    over the `months` of the plan."""
-    known = _months_that_differ(sources, months)
-    return min(sources, key=lambda s: (_mean_cost(s, known), s.key), default=None)
+def cheapest(sources: Sequence[CapacitySource]) -> CapacitySource | None:
+    """The source that costs least in the first month."""
+    return min(sources, key=lambda s: (_first_cost(s), s.key), default=None)
 
 
-def _mean_cost(source: CapacitySource, months: int) -> float:
-    hour = sum(float(c.per_hour[:months].mean()) for c in source.hour_charges)
-    return hour / source.capacity
-
-
-def _months_that_differ(sources: Sequence[CapacitySource], months: int) -> int:
-    return months if any(source.price_by_month is not None for source in sources) else 1
+def _first_cost(source: CapacitySource) -> float:
+    return sum(float(charge.per_hour[0]) for charge in source.hour_charges) / source.capacity
 
 
 def shift_months(values: Floats, slip: int, keep_total: bool = True) -> Floats:

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.constraints import MIN_PROVIDER_SHARE
 from planner.contract.request.finance import Risk
 from planner.contract.request.rules import PlanRules, resolve_rules
 
@@ -349,10 +348,10 @@ def rule_assumptions(request: ComparisonRequest, rules: PlanRules) -> Iterator[A
     """One row for each rule of a request, its default or what the request says instead."""
     share = request.constraints.min_provider_share
     if (request.constraints.min_providers or 1) > 1:
-        reason = "assumption (2026): with less of the work a provider is one in name only"
+        reason = "assumption (2026): with less than half of an equal share it is one in name only"
         yield Assumption(
             "constraints.min_provider_share",
-            share or MIN_PROVIDER_SHARE,
+            request.constraints.least_provider_share,
             "fraction",
             share is not None,
             reason if share is None else "request",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.copies import replace
 from planner.contract.labels import OWNED
 from planner.costing.cost_model.charges import (
     CAPITAL,
@@ -24,11 +25,9 @@ from planner.costing.cost_model.charges import (
     Stream,
     build_hour_streams,
     build_unit_streams,
-    reprice_after,
 )
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
-from pricing.common.copies import replace
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
@@ -58,8 +57,6 @@ class CapacitySource:
     price_per_hour: float = 0.0
     """Recurring price of the whole machine in the request's currency, discounts applied."""
     upfront: float = 0.0
-    price_by_month: Floats | None = None
-    """[months, beyond the horizon too] factor on both where a discount holds in some; or None."""
     min_accelerators: int = 1
     """Least number of accelerators that one job takes."""
     hours_per_month: float = float(HOURS_PER_MONTH)
@@ -87,11 +84,6 @@ class CapacitySource:
     """At the wall of one node at work, cooling left out."""
     idle_power_kw: float = 0.0
     pue: float = 1.0
-
-    def mean_price(self, months: int) -> float:
-        """Mean recurring price of the whole machine over the first months, before any trend."""
-        factors = 1.0 if self.price_by_month is None else self.price_by_month[:months]
-        return self.price_per_hour * float(np.mean(factors))
 
     @property
     def is_owned(self) -> bool:
@@ -192,10 +184,6 @@ class CapacitySource:
             limit_groups=self.limit_groups,
         )
 
-    def unit_value(self, calendar: Calendar) -> UnitValue:
-        """What one unit costs in the money of a calendar, worked out once for each."""
-        return self._once("unit value", calendar, self._measure_unit)
-
     def _once(self, name: str, calendar: Calendar, measure: Callable[[Calendar], T]) -> T:
         known: dict[Calendar, T] = self._measured.setdefault(name, {})
         if calendar not in known:
@@ -206,21 +194,6 @@ class CapacitySource:
     def _measured(self) -> dict[str, dict[Calendar, Any]]:
         return {}
 
-    def _measure_unit(self, calendar: Calendar) -> UnitValue:
-        assert self.term is not None
-        amounts = self.unit_amounts()
-        cash = amounts.cash - self.tax_relief(amounts, calendar)
-        residual = sum(
-            (c.amounts(self.term) for c in self.unit_charges if c.category is Category.RESIDUAL),
-            np.zeros_like(amounts.paid),
-        )
-        hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
-        return UnitValue(
-            start_cost=self._start_cost(cash, calendar),
-            residual=(residual @ calendar.discount) * (1 - calendar.tax_rate * self.taxes_capital),
-            hour_cost=self.hour_present(calendar, hour_cash),
-        )
-
     def _start_cost(self, cash: Floats, calendar: Calendar) -> Floats:
         assert self.term is not None
         can_start = self.term.can_start & (self.existing is None)
@@ -228,22 +201,6 @@ class CapacitySource:
             can_start = can_start & self.available
         present = cash @ calendar.discount + self.payment_shift(calendar)
         return np.where(can_start, present, np.inf)
-
-    def split_hour_cost(self, calendar: Calendar) -> tuple[Floats, Floats]:
-        """[T] rent, and data and staff, of one useful node-hour, net present and after tax; worked
-        out once for each calendar, read-only."""
-        return self._once("hour costs", calendar, self._measure_hour)
-
-    def _measure_hour(self, calendar: Calendar) -> tuple[Floats, Floats]:
-        months = calendar.months
-        price, beside = np.zeros(months), np.zeros(months)
-        for charge in self.hour_charges:
-            after_tax = (1.0 - calendar.tax_rate) * calendar.discount_of(charge.paid)[:months]
-            into = price if charge.is_rent else beside
-            into += charge.per_hour[:months] * after_tax
-        price.setflags(write=False)
-        beside.setflags(write=False)
-        return price, beside
 
     def _payments(self, amounts: UnitAmounts, calendar: Calendar) -> Floats:
         due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
@@ -282,14 +239,6 @@ class CapacitySource:
         if calendar.is_plain and not self.is_financed:
             return 0.0
         return shift_payments(filter(of, self.unit_charges), self.term, calendar)
-
-    def due_after_horizon(self) -> Floats:
-        """[T] money, before tax, of a commitment or lease begun in month m due beyond the plan."""
-        assert self.term is not None
-        share = np.maximum(self.term.share_charged[: self.term.months], 1e-12)
-        amounts = self.unit_amounts()
-        due = np.sum(amounts.financing if self.is_leased else amounts.paid, axis=1)
-        return np.asarray(due * (1.0 / share - 1.0)) + reprice_after(self.unit_charges, self.term)
 
     def tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
@@ -375,18 +324,6 @@ class UnitAmounts:
         return np.asarray(self.paid + share * (spread - self.upfront))
 
 
-@dataclass(frozen=True)
-class UnitValue:
-    """What one unit of a source costs after tax, net present; [T] by the month of its start."""
-
-    start_cost: Floats
-    """All of it, the residual value taken off; `inf` where it may not start."""
-    residual: Floats
-    """The residual value in it, not above 0."""
-    hour_cost: Floats
-    """Of one node-hour of use in month t, on top."""
-
-
 def are_few(term: Term) -> bool:
     """Whether the amounts of a unit are worth holding: those of long horizons fill the memory."""
     return term.months * term.length <= MOST_CELLS_HELD
@@ -438,51 +375,28 @@ class NativePrice:
     """Exchange rate used for it; "1" for US dollars."""
     rate_date: dt.date | None
     multiplier: float
-    """Contract discount applied to it, the highest of the plan."""
-    changes: tuple[tuple[dt.date, float], ...]
-    """First day of the months from which on a contract discount applies, with it; empty where one
-    holds throughout."""
+    """Contract discount applied to it."""
     as_of: dt.date | None
     source: str
     sku: str
+    absent_since: dt.date | None = None
+    """Day of the provider's first list without it, which is why it may be sold no longer."""
 
 
-def read_native_price(
-    offer: Offer,
-    rate: ExchangeRate,
-    multiplier: float,
-    calendar: Calendar,
-    by_month: NDArray[np.float64] | None = None,
-) -> NativePrice:
-    """The price of an offer, the `rate` of its currency and the contract discount on it, times
-    `by_month` [at least T] where that is of some months; of a commitment to the end of a term."""
-    months = calendar.months + (offer.term_months or 0)
-    factors = multiplier * (np.ones(1) if by_month is None else by_month[:months])
-    changes = _list_changes(factors, calendar)
+def read_native_price(offer: Offer, rate: ExchangeRate, multiplier: float) -> NativePrice:
+    """The price of an offer, the `rate` of its currency and the contract discount on it."""
     return NativePrice(
         currency=offer.currency,
         price_per_hour=str(offer.price_per_hour),
         upfront=str(offer.upfront),
         units_per_usd=str(rate.units_per_usd),
         rate_date=None if rate.date == dt.date.min else rate.date,
-        multiplier=float(factors[: calendar.months].min()),
-        changes=changes if len(changes) > 1 else (),
+        multiplier=multiplier,
         as_of=offer.as_of,
         source=offer.source,
         sku=offer.sku,
+        absent_since=offer.absent_since,
     )
-
-
-def _list_changes(
-    factors: NDArray[np.float64], calendar: Calendar
-) -> tuple[tuple[dt.date, float], ...]:
-    """First day and factor of each run of months with one factor.
-
-    >>> _list_changes(np.array([0.8, 0.8, 1.0]), Calendar(dt.date(2027, 1, 1), 3))[1]
-    (datetime.date(2027, 3, 1), 1.0)
-    """
-    first = np.flatnonzero(np.diff(factors, prepend=np.nan) != 0)
-    return tuple((calendar.month(month), float(factors[month])) for month in first.tolist())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ index T is the horizon's end, where residual values fall). Money is in the reque
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,8 +85,7 @@ class UnitCharge:
     timing: ChargeTiming
     fixed_at_start: bool = False
     by_month: Floats | None = None
-    """Factor of the month in which it is due on what the start fixed, the last one from then on;
-    None: none."""
+    """[L] factor of the month in which it is due on what the start fixed; None: none."""
 
     @property
     def paid(self) -> PaidWhen:
@@ -102,15 +101,8 @@ class UnitCharge:
             else self.unit_price[None, :]
         )
         if self.by_month is not None:
-            price = price * extend_factors(self.by_month, term.length)
+            price = price * self.by_month
         return np.asarray(mask * (self.quantity * price))
-
-    def mean_factor(self, term: Term) -> float:
-        """Mean factor of the months in which a unit started in month 0 is charged."""
-        if self.by_month is None:
-            return 1.0
-        factors = extend_factors(self.by_month, term.length)
-        return float(np.average(factors, weights=term.active[0]))
 
     @property
     def is_priced_at_start(self) -> bool:
@@ -210,30 +202,7 @@ def _cohorts(
         yield units_started, charge.unit_price
         return
     prices = charge.unit_price[: term.months]
-    factors = 1.0 if charge.by_month is None else extend_factors(charge.by_month, term.length)
+    factors = 1.0 if charge.by_month is None else charge.by_month
     for price in np.unique(prices[units_started > 0]):
         in_months = np.full(term.length, price) * factors
         yield np.where(prices == price, units_started, 0.0), in_months
-
-
-def reprice_after(charges: Iterable[Charge], term: Term) -> Floats | float:
-    """[T] by how much the bills after the horizon of a unit started in month m, of which the share
-    s within it alone counts, differ from Σ due · (1 / s − 1), for the factors of their months."""
-    priced = [c for c in charges if isinstance(c, UnitCharge) and c.by_month is not None]
-    share = np.maximum(term.share_charged[: term.months], 1e-12)
-    ends = np.arange(term.months) + term.lead_months + term.duration_months
-    more: Floats | float = 0.0
-    for charge in priced:
-        assert charge.by_month is not None
-        factors = extend_factors(charge.by_month, int(ends.max()))
-        until = np.concatenate([[0.0], np.cumsum(factors)])
-        after = until[np.maximum(ends, term.months)] - until[term.months]
-        due = charge.quantity * charge.unit_price[: term.months] * after
-        more = more + due - charge.amounts(term).sum(axis=1) * (1.0 / share - 1.0)
-    return more
-
-
-def extend_factors(by_month: Floats, length: int) -> Floats:
-    """The factors of so many months; the last one beyond those that are known."""
-    beyond = np.full(max(0, length - len(by_month)), by_month[-1])
-    return np.concatenate([by_month[:length], beyond])

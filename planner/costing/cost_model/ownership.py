@@ -5,15 +5,16 @@ Per unit, with P its unit price, all in the request's currency:
 - at purchase: P, P · network_storage_rate, P · install_cost_rate, P · spare_rate
 - usable `lead_time_months` (workstations: `workstation_lead_time_months`) later for
   `useful_life_months`; in each of those months colocation on nameplate power, support and
-  insurance (P · rate / 12 each), staff, and electricity at idle for 730 h; colocation, support
-  and staff move by their trends
+  insurance (P · rate / 12 each, of the P that was paid), staff, and electricity at idle for
+  730 h; colocation, support and staff move by their trends
 - for each hour of use: electricity for (draw at work − idle) · PUE on top of idle
 - when it is sold, at the end of its life or at the horizon:
   −P · residual_rate ^ (years since purchase) · (1 − resale_cost_rate), at most what a new one
   costs then, less the cost of the sale
 - P of the month of purchase: it moves by its trend
 
-A given running cost per hour of use replaces power, colocation, support and staff.
+A given running cost per hour of use replaces power, colocation, support and staff; a machine at a
+desk pays colocation and staff only where the request states them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.copies import replace
 from planner.contract.labels import OWNED
 from planner.contract.request.finance import Financing as RequestedFinancing
 from planner.costing.assumptions.assumptions import Assumptions, lead_months
@@ -42,7 +44,6 @@ from planner.costing.cost_model.terms import (
     Term,
     trend_factors,
 )
-from pricing.common.copies import replace
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -88,7 +89,7 @@ def build_server_source(
                 if rate > 0 and not (server.is_leased and category is Category.CAPEX)
             ],
             *_financing_charges(server, assumptions, calendar),
-            *_operating_charges(server, assumptions, calendar),
+            *_follow_prices(_operating_charges(server, assumptions, calendar), assumptions),
             *_residual_charges(server, assumptions, calendar, term),
         ),
         term=term,
@@ -204,10 +205,12 @@ def _operating_costs(
 ) -> list[tuple[Category, str, float, float]]:
     if server.running_cost_per_hour is not None:
         return []
-    fte = assumptions.staff_fte(server.accelerator_count)
+    has_staff = not server.is_at_desk or assumptions.is_from_request("staff_fte_per_server")
+    is_hosted = not server.is_at_desk or assumptions.is_from_request("colocation_per_kw_month")
+    fte = assumptions.staff_fte(server.accelerator_count) * has_staff
     support = server.unit_price * assumptions["support_rate_per_year"] / 12.0
     insurance = server.unit_price * assumptions["insurance_rate_per_year"] / 12.0
-    colocation = server.power_kw * assumptions["colocation_per_kw_month"] * server.is_hosted
+    colocation = server.power_kw * assumptions["colocation_per_kw_month"] * is_hosted
     return [
         (Category.COLOCATION, "kW-months", server.power_kw, colocation),
         (Category.SUPPORT, "server-months", 1.0, support),
@@ -253,6 +256,18 @@ def _operating_charges(
             )
         )
     return charges
+
+
+def _follow_prices(charges: Iterable[UnitCharge], assumptions: Assumptions) -> Iterator[UnitCharge]:
+    trend = assumptions["server_price_trend_per_year"]
+    for charge in charges:
+        if not trend or charge.category not in (Category.SUPPORT, Category.INSURANCE):
+            yield charge
+            continue
+        today = charge.unit_price[0]
+        paid = today * trend_factors(trend, charge.unit_price.size)
+        by_month = charge.unit_price / today
+        yield replace(charge, unit_price=paid, fixed_at_start=True, by_month=by_month)
 
 
 def _operating_trend(category: Category, assumptions: Assumptions, calendar: Calendar) -> Floats:
@@ -322,14 +337,12 @@ class ServerToBuy:
     """Whether it has the lead time of workstations."""
     stands_alone: bool = False
     """Whether it is known to have no network that joins several of it for one job."""
-    is_hosted: bool = True
-    """Whether its place and power in a data centre are paid for."""
+    is_at_desk: bool = False
+    """Whether it stands outside any data centre: it pays no colocation or staff unless told."""
     typical_power_kw: float | None = None
     """Average draw at work; None: the nameplate."""
     rack_units: float | None = None
     """Height; None: not known."""
-    site: str = ""
-    """Site where it is put; "" where sites have no limits."""
     financing: Financing | None = None
     """Contract under which it is paid; None: its price is paid at once."""
 
@@ -350,12 +363,6 @@ class ServerToBuy:
         if not self.own_figures:
             return of_all
         return replace(of_all, values={**of_all.values, **dict(self.own_figures)})
-
-    def at_price(self, factor: float, in_range: bool) -> ServerToBuy:
-        """The same at `factor` times its price, `in_range` within the range of its price."""
-        if in_range and self.price_range is not None:
-            factor = self.price_range.clip(factor)
-        return replace(self, unit_price=self.unit_price * factor)
 
     @property
     def is_leased(self) -> bool:
@@ -413,9 +420,9 @@ class Financing:
     deposit_rate: float = 0.0
     balloon_rate: float = 0.0
     in_advance: bool = False
-    term_end: Literal["full", "within", "prorate"] = "full"
-    """What counts of a contract that outlasts the horizon: all of it; nothing, as it may not be
-    signed if a lease and is settled if not; its share within the horizon, a loan settled there."""
+    term_end: Literal["full", "within"] = "full"
+    """What counts of a contract that outlasts the horizon: all of it; nothing, as a lease may not
+    be signed and a loan is settled there."""
 
     @property
     def title(self) -> str:
@@ -460,7 +467,7 @@ class Financing:
 
 
 def read_financing(
-    requested: RequestedFinancing, term_end: Literal["full", "within", "prorate"]
+    requested: RequestedFinancing, term_end: Literal["full", "within"]
 ) -> Financing | None:
     """The contract that a request names; None where servers are paid at once."""
     if requested.method == "purchase":
@@ -628,10 +635,6 @@ class PriceRange:
         steps = np.where(normal < 0, -math.log(self.low), math.log(self.high)) / P90_DEVIATIONS
         return np.asarray(np.exp(steps * normal))
 
-    def clip(self, factor: float) -> float:
-        """A factor no lower than p10 and no higher than p90."""
-        return min(max(factor, self.low), self.high)
-
 
 @dataclass(frozen=True)
 class DeliveryRisk:
@@ -701,7 +704,7 @@ def range_of_quotes(price: float, quotes: Collection[DatedPrice]) -> PriceRange 
     """From the lowest to the highest quote of the two years before the newest, around the price of
     the plan; None where fewer than two say so.
 
-    >>> seen = [DatedPrice(90.0, 0), DatedPrice(95.0, 30), DatedPrice(120.0, 40)]
+    >>> seen = [DatedPrice(90.0, 16), DatedPrice(95.0, 30), DatedPrice(120.0, 40)]
     >>> range_of_quotes(100.0, seen)
     PriceRange(low=0.95, high=1.2, quotes=2)
     >>> range_of_quotes(100.0, seen[:1])

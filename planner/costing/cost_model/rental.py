@@ -6,8 +6,7 @@
 - capacity block, calendar mode: the price of each reserved hour, due before it is used,
   in whole days (`by_date`)
 - reserved, convertible, savings plan, committed use: 730 h of every month of the term, used or
-  not, at the price of the month in which it begins, plus the upfront payment at its start; the
-  discount of a contract is that of the month of each bill
+  not, at the price of the month in which it begins, plus the upfront payment at its start
 - storage and egress in the cloud: each month's data, shared over the sources by the reference
   accelerator-hours that they serve
 - support plan: a share of what machines are billed, in the months of the bill
@@ -18,7 +17,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,15 +25,15 @@ from numpy.typing import NDArray
 
 from planner.contract.amounts import add_months, days_in_month
 from planner.contract.answer.common import Category
+from planner.contract.copies import replace
 from planner.contract.labels import ON_DEMAND, WITHOUT_SPOT, name_offer, savings_plan_label, traits
 from planner.costing.assumptions.assumptions import Assumptions, default
 from planner.costing.cost_model.capacity_source import CapacitySource, SpotAvailability
-from planner.costing.cost_model.charges import HourCharge, UnitCharge, extend_factors
+from planner.costing.cost_model.charges import HourCharge, UnitCharge
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term, trend_factors
 from planner.costing.price_processes.process import Tier, find_family
 from planner.sizing.performance.goodput import CHECKPOINT_GIB_PER_NODE_SECOND, spot_goodput
-from pricing.common.copies import replace
 from pricing.common.pluralize import pluralize
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
@@ -48,7 +47,7 @@ def price_rental(
     calendar: Calendar,
     demand_hours: Floats,
     data: CloudData,
-    term_end: str = "prorate",
+    term_end: str = "full",
     fallback: Fallback | None = None,
     hours_at_peak: Floats | None = None,
 ) -> CapacitySource:
@@ -67,11 +66,11 @@ def price_rental(
             length=calendar.length,
             lead_months=0,
             duration_months=offer.term_months,
-            charges_after_horizon=term_end == "full",
+            charges_after_horizon=True,
         )
         if term_end == "within":
             source = replace(source, available=_ends_within(source, term))
-        unit_charges = _commitment_charges(source, term, assumptions, calendar)
+        unit_charges = _commitment_charges(source, assumptions, calendar)
         return replace(source, hour_charges=beside_rent, unit_charges=unit_charges, term=term)
     if source.is_spot:
         goodput = estimate_spot_goodput(offer, source.min_accelerators, assumptions, data)
@@ -79,7 +78,7 @@ def price_rental(
         if fallback is not None:
             availability = estimate_availability(source, offer, assumptions)
             source = replace(source, availability=availability)
-    price = source.price_per_hour * _price_factors(source, assumptions, calendar)
+    price = source.price_per_hour * _price_trend(assumptions, calendar)
     is_paid_ahead = traits(offer.purchase_option).is_paid_ahead
     category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
     charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
@@ -151,13 +150,8 @@ def describe_offer(offer: Offer) -> str:
     return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(parts)}"
 
 
-def _price_factors(source: CapacitySource, assumptions: Assumptions, calendar: Calendar) -> Floats:
-    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    return trend * _in_months(source.price_by_month, len(trend))
-
-
-def _in_months(by_month: Floats | None, length: int) -> Floats | float:
-    return 1.0 if by_month is None else extend_factors(by_month, length)
+def _price_trend(assumptions: Assumptions, calendar: Calendar) -> Floats:
+    return trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
 
 
 def _rest_of_days(source: CapacitySource, price: Floats, hours_at_peak: Floats) -> HourCharge:
@@ -175,10 +169,9 @@ def _with_fallback(
     assumptions: Assumptions,
     calendar: Calendar,
 ) -> list[HourCharge]:
-    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     priced_as = f", {fallback.priced_as}" if fallback.priced_as else ""
     label = f"{source.label}: {WITHOUT_SPOT}{priced_as}"
-    price = fallback.price_per_hour * trend * _in_months(fallback.by_month, len(trend))
+    price = fallback.price_per_hour * _price_trend(assumptions, calendar)
     return [
         *(replace(charge, quantity=charge.quantity * (1.0 - share)) for charge in rent),
         HourCharge(Category.COMPUTE, label, "node-hours", share, price, is_fallback=True),
@@ -210,10 +203,9 @@ def staff_over_plan(
 
 
 def _commitment_charges(
-    source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
+    source: CapacitySource, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    charges = []
+    trend, charges = _price_trend(assumptions, calendar), []
     if source.price_per_hour:
         charges.append(
             UnitCharge(
@@ -224,7 +216,6 @@ def _commitment_charges(
                 source.price_per_hour * trend,
                 ChargeTiming.MONTHLY,
                 fixed_at_start=True,
-                by_month=source.price_by_month,
             )
         )
     if source.upfront:
@@ -234,7 +225,7 @@ def _commitment_charges(
                 f"{source.label}: upfront payment",
                 "commitments",
                 1.0,
-                source.upfront * _price_factors(source, assumptions, calendar) * term.share_charged,
+                source.upfront * trend,
                 ChargeTiming.START,
                 fixed_at_start=True,
             )
@@ -340,34 +331,32 @@ class Fallback:
     """Of as many reference accelerators as the spot machine has, money an hour."""
     priced_as: str = ""
     """Which offer that is the price of, where, and how many of it."""
-    by_month: NDArray[np.float64] | None = None
-    """Factor on it in each month, as of that offer; None: none."""
 
 
-def cheapest_on_demand(rentals: Iterable[CapacitySource], months: int) -> CapacitySource | None:
-    """The offer on demand that is cheapest over the `months` of a plan for an hour of the reference
-    accelerator and may be rented in all of them; None without one. `rentals` are those that the
-    limits of the request admit."""
+def cheapest_on_demand(rentals: Iterable[CapacitySource]) -> CapacitySource | None:
+    """The offer on demand that is cheapest for an hour of the reference accelerator and may be
+    rented in all months; None without one. `rentals` are those that the limits of the request
+    admit."""
     return min(
-        (
-            rental
-            for rental in rentals
-            if rental.purchase_option in ON_DEMAND and rental.capacity and rental.available is None
-        ),
-        key=lambda rental: (rental.mean_price(months) / rental.capacity, rental.key),
+        (rental for rental in list_on_demand(rentals) if rental.available is None),
+        key=lambda rental: (rental.price_per_hour / rental.capacity, rental.key),
         default=None,
     )
 
 
+def list_on_demand(rentals: Iterable[CapacitySource]) -> Iterator[CapacitySource]:
+    """Those paid by the hour whose machines hold a job."""
+    return (r for r in rentals if r.purchase_option in ON_DEMAND and r.capacity)
+
+
 def fall_back(spot: CapacitySource, cheapest: CapacitySource | None) -> Fallback | None:
-    """What a spot machine falls back to, by the price of the `cheapest` offer on demand."""
+    """What a spot machine falls back to: the `cheapest` offer on demand."""
     if cheapest is None:
         return None
     machines = spot.capacity / cheapest.capacity
     count = "" if abs(machines - 1.0) < 1e-9 else f"{machines:.4g} × "
-    price = cheapest.price_per_hour / cheapest.capacity * spot.capacity
     words = f"priced as {count}{name_offer(cheapest.label, cheapest.provider)}"
-    return Fallback(price, words, cheapest.price_by_month)
+    return Fallback(cheapest.price_per_hour * machines, words)
 
 
 Bools = NDArray[np.bool_]

@@ -178,13 +178,6 @@ class Term:
         return _at_start(self.months, self.length)
 
     @cached_property
-    def share_charged(self) -> Floats:
-        """[L] share of its term that a unit started in month m is charged for."""
-        share = np.zeros(self.length)
-        share[: self.months] = self.active.sum(axis=1) / self.duration_months
-        return share
-
-    @cached_property
     def at_end(self) -> Floats:
         """1 at the horizon's end for a unit whose life goes on beyond it; where units are sold
         when they retire, in that month for the others."""
@@ -211,8 +204,9 @@ class Term:
     def write_off(self) -> Floats:
         """[T, L] share of its capital that a unit writes off in each month; rows sum to 1.
 
-        What is not yet written off at the horizon's end is written off there, against the
-        residual value. With depreciation `none` capital is written off when it is paid.
+        What is not yet written off when the unit is sold, or at the horizon's end, is written off
+        there, against the residual value. With depreciation `none` capital is written off when it
+        is paid.
         """
         if self.depreciation is None:
             count = self.active.sum(axis=1, keepdims=True)
@@ -264,9 +258,12 @@ def _write_off_by_schedule(
 ) -> Floats:
     shares = np.array(depreciation_shares(depreciation, duration))
     age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
-    within = (age >= 0) & (age < len(shares)) & (np.arange(length) < months)[None, :]
-    shares_by_month = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
-    shares_by_month[:, months] = 1.0 - shares_by_month.sum(axis=1)
+    most = min(len(shares), duration)
+    within = (age >= 0) & (age < most) & (np.arange(length) < months)[None, :]
+    shares_by_month = np.where(within, shares[np.clip(age, 0, most - 1)], 0.0)
+    start = np.arange(months)
+    sold = np.minimum(start + lead + duration, months)
+    shares_by_month[start, sold] += 1.0 - shares_by_month.sum(axis=1)
     shares_by_month.setflags(write=False)
     return shares_by_month
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES, cloud_title
+from planner.contract.accelerator_names import describe_reading
+from planner.contract.labels import cloud_title
+from planner.contract.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import ON_PREMISES
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import all_accelerators, describe_reading
-from pricing.market.places import (
-    AREAS,
-    COMMERCIAL,
-    COUNTRY_CODES,
-    COUNTRY_GROUPS,
-    PARTITIONS,
-    find_partition,
-    is_local_zone,
-)
+from pricing.market.accelerators import all_accelerators
+from pricing.market.clouds import COMMERCIAL, all_clouds
+from pricing.market.places import PARTITIONS, find_partition, is_local_zone
 from pricing.market.snapshot import Catalog, Region
 
 MIN_PEAK_HOURS = 0.001
@@ -75,19 +69,17 @@ def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequen
 
 
 def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
-    """Raise `InvalidInput` for a credit, a minimum spend or a price of data of a provider that
-    nobody knows: neither the catalog, the clouds with an adapter, nor an offer or a commitment of
-    the request."""
+    """Raise `InvalidInput` for a credit or a minimum spend at a provider that nobody knows: neither
+    the catalog, the clouds with an adapter, nor an offer or a commitment of the request."""
     signed, home = request.existing, request.data.home
     own = {offer.provider for offer in request.custom_offers}
     own |= {one.provider for one in signed.commitments}
-    own |= {*CLOUD_TITLES, *OTHER_CLOUD_TITLES}
+    own |= all_clouds().keys()
     if home is not None and home.provider != ON_PREMISES:
         own.add(home.provider)
     named: dict[str, list[str | None]] = {
         "existing.credits": [one.provider for one in signed.credits],
         "existing.minimum_spend": [one.provider for one in signed.minimum_spend],
-        "data.prices": [one.provider for one in request.data.prices],
     }
     for field, providers in named.items():
         for i, name in enumerate(providers):
@@ -128,47 +120,12 @@ def _called(region: str, place: Region) -> str:
     return f"{place.city}, {place.name}, {identifier}".lower()
 
 
-def check_data_regions(request: ComparisonRequest, catalog: Catalog) -> None:
-    """Raise `InvalidInput` for a price of data of a region that its provider does not have: none
-    of the catalog, of an offer of the request, or where its data lives. A provider none of whose
-    regions is known may have any."""
-    places = {*catalog.regions, *catalog.offers.places}
-    places |= {(offer.provider, offer.region) for offer in request.custom_offers}
-    if request.data.home is not None:
-        places.add(request.data.home.place)
-    for i, price in enumerate(request.data.prices):
-        known = sorted(region for provider, region in places if provider == price.provider)
-        if price.provider is None or price.region is None or not known or price.region in known:
-            continue
-        title = cloud_title(price.provider)
-        raise InvalidInput(
-            f"data.prices.{i}.region",
-            f"{price.region!r} is no region of {title} that is known here; "
-            f"{_suggest_regions(price.provider, price.region, known, catalog)} Correct it, or "
-            f"leave the region out for a price that holds in all regions of {title}",
-        )
-
-
-def _suggest_regions(provider: str, region: str, known: Sequence[str], catalog: Catalog) -> str:
-    words: dict[str, str] = {}
-    for one in known:
-        place = catalog.regions.get((provider, one))
-        named = (one, place.name, place.city) if place else (one,)
-        words |= {word.lower(): one for word in reversed(named) if word}
-    close = difflib.get_close_matches(region.lower(), words, n=3)
-    if close:
-        return f"did you mean {', '.join(dict.fromkeys(words[word] for word in close))}?"
-    more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
-    return f"known are {', '.join(known[:_MAX_LISTED])}{more}."
-
-
 def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:
     home = request.data.home
     if home is None or home.provider == ON_PREMISES:
         return
     named = {(offer.provider, offer.region) for offer in request.custom_offers}
-    named |= {(p.provider, p.region or "") for p in request.data.prices if p.provider}
-    if named & {home.place, (home.provider, "")}:
+    if home.place in named:
         return
     places = named | set(catalog.regions)
     providers = sorted({provider for provider, _ in places})
@@ -220,6 +177,17 @@ def _check_life(field: str, life: float, lead: float) -> None:
         f"{life:g} is no longer than the lead time of {lead:g} months; "
         f"allowed are more than {lead:g}",
     )
+
+
+def check_start(request: ComparisonRequest, today: dt.date) -> None:
+    """Raise `InvalidInput` for a plan that begins before today's month."""
+    start = request.start
+    if start is not None and (start.year, start.month) < (today.year, today.month):
+        raise InvalidInput(
+            "start",
+            f"{start:%Y-%m} is over: today is {today:%Y-%m-%d}, and what is past can no longer be "
+            f"decided; give {today:%Y-%m} or later, or leave it out for the month after this one",
+        )
 
 
 def check_quotes(request: ComparisonRequest, today: dt.date) -> None:

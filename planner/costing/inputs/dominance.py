@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.copies import replace
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
-from pricing.common.copies import replace
 from pricing.market.offer_table import UNDATED, OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.market.places import is_local_zone

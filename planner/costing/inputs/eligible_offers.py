@@ -16,6 +16,7 @@ from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints, CustomOffer
 from planner.contract.request.rules import (
+    LARGEST_NODE,
     NOWHERE,
     PlaceLimits,
     PlanRules,
@@ -35,7 +36,6 @@ from planner.costing.cost_model.terms import Calendar, discount_factors
 from planner.costing.inputs.checks import tell_readings
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
-    TIE,
     EligibleOffers,
     build_eligible_offers,
     find_larger_nodes,
@@ -58,8 +58,6 @@ from planner.costing.inputs.offer_rules import (
     StatedQuotas,
     counts_bills,
     depends_on_payments,
-    end_discounts,
-    list_contract_discounts,
     list_provider_groups,
     match_adjustment,
     match_quota,
@@ -72,10 +70,12 @@ from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
-from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
+_FAR = 4
+"""Times the peak from which on a quota binds nothing, whatever becomes of the hours; 2026."""
 _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
 
 
@@ -91,8 +91,8 @@ class OfferSelection:
     units_per_usd: float
     custom: OfferTable
     rules: PlanRules
-    beyond_quotas: bool = False
-    """Whether it is of the offers whose machines are larger than a quota, instead of the others."""
+    shares_quotas: bool = False
+    """Whether other demands use the same quotas."""
 
     @cached_property
     def throughput(self) -> dict[str, float]:
@@ -116,8 +116,20 @@ class OfferSelection:
 
     @cached_property
     def stated_quotas(self) -> StatedQuotas:
-        """Quotas of the request."""
-        return StatedQuotas.read(self.request)
+        """Quotas of the request that may bind: of a demand by itself, those within `_FAR` times
+        its peak, which runs that are finished early put into one month."""
+        stated = StatedQuotas.read(self.request)
+        if self.shares_quotas:
+            return stated
+        demand = self.demand
+        peak = float(demand.peak_accelerators.max(initial=0.0))
+        if demand.is_sized:
+            peak = max(peak, float(demand.hours_per_month.sum()) / HOURS_PER_MONTH)
+        most = {
+            one.accelerator: _FAR * peak / one.relative_throughput + _FAR * LARGEST_NODE
+            for one in demand.candidates
+        }
+        return stated.without_loose(most)
 
     @cached_property
     def filters(self) -> Filters:
@@ -162,10 +174,6 @@ class OfferSelection:
                         self._rental(offers, large, ()), stands_for=offers.offer(small).id
                     )
 
-    def rentals_beyond_quotas(self) -> Iterator[CapacitySource]:
-        """Offers that are left out as one machine is larger than a quota."""
-        yield from replace(self, beyond_quotas=True).rentals() if self.quota_rules else ()
-
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
@@ -179,7 +187,7 @@ class OfferSelection:
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
         rows = self._fitting_rows(table, is_own=bool(custom))
-        rows = rows[self.stated_quotas.are_beyond(table, rows) == self.beyond_quotas]
+        rows = rows[~self.stated_quotas.are_beyond(table, rows)]
         offers = build_eligible_offers(
             table,
             rows,
@@ -212,12 +220,7 @@ class OfferSelection:
     @cached_property
     def adjustments(self) -> tuple[Adjustment, ...]:
         """Contract discounts of the request as rules on offers."""
-        own = map(read_adjustment, self.request.price_adjustments)
-        return (*own, *list_contract_discounts(self.request.existing))
-
-    @cached_property
-    def _price_by_month(self) -> dict[str, Floats]:
-        return dict(end_discounts(self.request.existing, self.calendar))
+        return tuple(map(read_adjustment, self.request.price_adjustments))
 
     def warnings(self) -> Iterator[str]:
         """How names are read, and what of the request's own prices, discounts and limits has no
@@ -234,7 +237,7 @@ class OfferSelection:
             if not match_adjustment(self.catalog_offers, every, own).any():
                 yield f"Discount {i} matches no price of the catalog and changes nothing."
         tables = (self.catalog_offers, self.custom)
-        for rule in self.stated_quotas.rules:
+        for rule in StatedQuotas.read(self.request).rules:
             if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
                 yield f"The {rule.words} matches no price and limits nothing."
         for table in (self.catalog_offers, self.custom):
@@ -282,8 +285,6 @@ class OfferSelection:
             for entries in split_by_equal_values(np.arange(len(offers)), places):
                 offer = offers.offer(int(entries[0]))
                 cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
-                if self.data.is_away(offer.provider, offer.region):
-                    cost[entries] += cost[entries] * TIE * 10 + TIE  # its machines may wait
         return cost
 
     @cached_property
@@ -299,7 +300,6 @@ class OfferSelection:
         custom_offer = custom[int(offers.rows[i])] if custom else None
         label = custom_offer.label if custom_offer else ""
         count = float(offer.accelerator_count)
-        by_month = None if custom else self._price_by_month.get(offer.provider)
         return CapacitySource(
             key=offer.id,
             label=label or describe_offer(offer),
@@ -319,10 +319,7 @@ class OfferSelection:
                 custom_offer.available_from, custom_offer.available_until, self.calendar
             ),
             min_accelerators=self.min_accelerators[offer.accelerator],
-            native=read_native_price(
-                offer, self.rates.find(offer.currency), multiplier, self.calendar, by_month
-            ),
-            price_by_month=by_month,
+            native=read_native_price(offer, self.rates.find(offer.currency), multiplier),
         )
 
 

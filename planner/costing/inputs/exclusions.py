@@ -226,8 +226,10 @@ def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
         if state is PriceState.UNKNOWN:
             yield f"It is not known whether {title} sells {_list_options(rows, 'or')}."
             continue
-        needs_account = any(row.needs_account for row in rows)
-        advice = "refresh with an account" if needs_account else "refresh the prices"
+        private = dict.fromkeys(_name(row.purchase_option) for row in rows if row.needs_account)
+        advice = "refresh with an account" if private else "refresh the prices"
+        if private and not all(row.needs_account for row in rows):
+            advice = f"refresh the prices, those of {_join([*private], 'and')} with an account"
         yield (
             f"{title} sells {_list_options(rows, 'and')}; their prices are not in this catalog "
             f"({advice})."
@@ -248,13 +250,17 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
         }
     options: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for option, names in machines.items():
-        options[tuple(sorted(names))].append(_SOLD_AS.get(option) or traits(option).label)
+        options[tuple(sorted(names))].append(_name(option))
     parts = []
     for families, sold in options.items():
         more = len(families) - _MOST_FAMILIES
         shown = [*families[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
         parts.append(f"{_join(sold, last)} for {_join(shown, 'and')}")
     return f", {last} ".join(parts)
+
+
+def _name(option: str) -> str:
+    return _SOLD_AS.get(option) or traits(option).label
 
 
 def _join(words: Sequence[str], last: str) -> str:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from planner.contract.amounts import count_months
 from planner.contract.answer.common import Category
-from planner.contract.request.constraints import MIN_PROVIDER_SHARE, Constraints, SiteLimit
+from planner.contract.copies import replace
+from planner.contract.request.constraints import Constraints
 from planner.contract.request.on_prem import ExistingCommitment, LeasedServer
 from planner.contract.request.rules import PlaceLimits
 from planner.costing.assumptions.assumptions import Assumptions
@@ -36,7 +37,6 @@ from planner.costing.optimizer.problem import (
     Quota,
     RentalOption,
 )
-from pricing.common.copies import replace
 from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
@@ -219,25 +219,24 @@ Option = TypeVar("Option", RentalOption, CommitmentOption)
 
 @dataclass(frozen=True)
 class SupplyLimits:
-    """What providers and sites may supply; nothing is limited by default."""
+    """What providers may supply and own servers have room for; by default nothing is limited."""
 
     max_provider_share: float | None = None
     min_providers: int = 1
-    min_provider_share: float = MIN_PROVIDER_SHARE
-    room: tuple[tuple[str, str, float], ...] = ()
-    """Field of each limit on room, the site it holds for ("" for all), and its amount."""
+    min_provider_share: float = 0.0
+    room: tuple[tuple[str, float], ...] = ()
+    """Each limit on the room of own servers, and its amount."""
 
     @classmethod
     def read(cls, limits: Constraints) -> SupplyLimits:
         """Those of a request."""
-        parts: list[tuple[str, str, Constraints | SiteLimit]] = [("constraints", "", limits)]
-        parts += [(f"constraints.sites.{i}", one.site, one) for i, one in enumerate(limits.sites)]
-        stated = ((p, site, name, getattr(part, name)) for p, site, part in parts for name in _ROOM)
+        stated = ((name, getattr(limits, name)) for name in _ROOM)
+        share = limits.max_provider_share
         return cls(
-            limits.max_provider_share,
+            None if share == 1.0 else share,
             limits.min_providers or 1,
-            limits.min_provider_share or MIN_PROVIDER_SHARE,
-            tuple((f"{p}.{name}", site, float(x)) for p, site, name, x in stated if x is not None),
+            limits.least_provider_share,
+            tuple((f"constraints.{name}", float(x)) for name, x in stated if x is not None),
         )
 
     @property
@@ -257,8 +256,8 @@ class SupplyLimits:
 
         def sizes_of(option: RentalOption | CommitmentOption) -> dict[str, float]:
             server, sizes = servers.get(option.key), dict[str, float]()
-            for limit, site, _ in self.room:
-                if server is not None and site in ("", server.site):
+            for limit, _ in self.room:
+                if server is not None:
                     by_power = limit.endswith(_ROOM[0])
                     sizes[limit] = server.power_kw if by_power else server.rack_units or 0.0
             if self.tells_providers_apart:
@@ -267,7 +266,7 @@ class SupplyLimits:
 
         rentals = tuple(_join(one, sizes_of(one)) for one in problem.rental_options)
         units = tuple(_join(one, sizes_of(one)) for one in problem.units)
-        quotas = tuple(Quota(field, amount) for field, _, amount in self.room)
+        quotas = tuple(Quota(field, amount) for field, amount in self.room)
         suppliers: Sequence[str] = ()
         if self.tells_providers_apart:
             keys = [one.key for one in rentals] + [one.key for one in units]

@@ -3,20 +3,21 @@ them. PURE."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.accelerator_names import find_software
 from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import PriceAdjustment
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import ANY, PlaceLimit, PlaceLimits, PlanRules
-from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.existing import SupplyLimits
 from planner.costing.optimizer.problem import Quota
-from pricing.market.accelerators import find_software, get, resolve
+from pricing.market.accelerators import get, resolve
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 from pricing.market.places import CLOUD_PARTITIONS, PARTITIONS, find_partition
@@ -144,35 +145,8 @@ def parts_nodes(request: ComparisonRequest) -> bool:
     """Whether a limit on spot or on providers may part a machine among offers of its size: part of
     its time is spot, the rest firm."""
     limits = request.constraints
-    tells_apart = limits.max_provider_share is not None or (limits.min_providers or 1) > 1
+    tells_apart = SupplyLimits.read(limits).tells_providers_apart
     return tells_apart or 0.0 < (limits.max_spot_share or 0.0) < 1.0
-
-
-def list_contract_discounts(existing: Existing) -> Iterator[Adjustment]:
-    """The highest discount of each provider's minimum-spend contracts; one that leaves nothing to
-    pay takes nothing off here, but in its months (`end_discounts`)."""
-    rates: dict[str, float] = {}
-    for one in existing.minimum_spend:
-        rates[one.provider] = max(rates.get(one.provider, 0.0), float(one.discount_rate))
-    for provider, rate in rates.items():
-        if rate:
-            yield Adjustment(1.0 if rate == 1 else 1.0 - rate, provider)
-
-
-def end_discounts(existing: Existing, calendar: Calendar) -> Iterator[tuple[str, Floats]]:
-    """Provider and factor (1 − d_t) ÷ (1 − d) on its discounted prices, where d is the highest
-    discount of its contracts, 0 for one of all, and d_t that of those that run in month t; of
-    the plan and to the first month after its contracts: none changes later."""
-    for rule in list_contract_discounts(existing):
-        signed = [one for one in existing.minimum_spend if one.provider == rule.provider]
-        last = max(calendar.index(one.last) for one in signed)
-        share = np.ones(max(calendar.months, last + 1) + 1)
-        for one in signed:
-            first, last = calendar.index(one.first), calendar.index(one.last)
-            months = slice(max(first, 0), max(last + 1, 0))
-            share[months] = np.minimum(share[months], 1.0 - one.discount_rate)
-        if rule.provider:
-            yield rule.provider, share / rule.multiplier
 
 
 def multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:
@@ -344,6 +318,16 @@ class StatedQuotas:
         stated = zip(rules, request.constraints.quotas, strict=True)
         quotas = (Quota(r.group, q.max_accelerators, in_machines=True) for r, q in stated)
         return cls(tuple(rules), tuple(quotas))
+
+    def without_loose(self, most_at_once: Mapping[str, float]) -> StatedQuotas:
+        """Those that may bind: not those of more accelerators than a plan has at once of a kind, so
+        that a quota beyond any use changes nothing."""
+        pairs = [
+            (rule, quota)
+            for rule, quota in zip(self.rules, self.quotas, strict=True)
+            if quota.most < most_at_once.get(rule.accelerator or "", 0.0)
+        ]
+        return StatedQuotas(tuple(rule for rule, _ in pairs), tuple(quota for _, quota in pairs))
 
     def are_beyond(self, table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
         """[row] whether one machine has more accelerators than a quota that counts it."""

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import count_months, number_month
+from planner.contract.copies import replace
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
-from planner.contract.request.on_prem import LeasedServer, Server
-from planner.contract.request.rules import ANY, resolve_rules
+from planner.contract.request.finance import Financing as RequestedFinancing
+from planner.contract.request.on_prem import LeasedServer, OnPrem, Server
+from planner.contract.request.rules import ANY, PlanRules, resolve_rules
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import LEAD_TIMES, Assumptions, default, lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -28,11 +31,10 @@ from planner.costing.cost_model.ownership import (
 )
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.job_nodes import JobNodes, usable_accelerators
-from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
-from pricing.market.accelerators import find_software, resolve
 from pricing.market.accelerators import get as accelerator
+from pricing.market.accelerators import resolve
 
 CONSUMER_LICENCE = (
     "consumer cards are owned in workstations only, as their driver licence excludes data centres "
@@ -137,7 +139,6 @@ class ServerSelection:
                 reason = reason or STANDS_ALONE
             if not consumer_in_datacentre and holds_consumer_cards(server.accelerator):
                 reason = reason or ("" if server.is_workstation else CONSUMER_LICENCE)
-                server = replace(server, is_hosted=False)
             if reason:
                 excluded.append(f"{server.label}: {reason}")
             else:
@@ -262,6 +263,10 @@ MONTHS_OPEN = 3
 @dataclass(frozen=True)
 class _ReferenceList:
     units_per_usd: float
+    rules: PlanRules
+
+    def is_at_desk(self, accelerator: str) -> bool:
+        return holds_consumer_cards(accelerator) and not self.rules.consumer_in_datacentre
 
     def all_on_sale(self) -> tuple[ServerToBuy, ...]:
         return tuple(self._read(s) for s in reference.all_servers() if s.on_sale)
@@ -281,6 +286,7 @@ class _ReferenceList:
             is_workstation=server.server_class == "workstation",
             comes_from_stock=server.server_class == "workstation",
             stands_alone=server.server_class == "workstation",
+            is_at_desk=server.server_class == "workstation" or self.is_at_desk(server.accelerator),
             reference=server.slug,
             source=server.source,
             price_year=server.price_year,
@@ -301,98 +307,49 @@ def select_servers(
 ) -> ServerSelection:
     """The servers that the request names, or the whole reference list that is on sale. Their power
     is what they draw at work rather than their nameplate."""
-    known = _ReferenceList(units_per_usd)
+    rules = resolve_rules(request)
+    known = _ReferenceList(units_per_usd, rules)
     named = request.on_prem.servers
     risks = ServerRisks(assumptions, units_per_usd)
-    to_buy = known.all_on_sale() if named is None else tuple(_read_named_servers(named, known))
-    term_end = resolve_rules(request).term_end
+    to_buy = (
+        known.all_on_sale() if named is None else tuple(_read_named_servers(request.on_prem, known))
+    )
+    term_end = rules.term_end
     contract = read_financing(request.on_prem.financing, term_end)
     requested: Sequence[Server | None] = named or [None] * len(to_buy)
     own = [None if one is None else one.financing for one in requested]
     to_buy = tuple(
         risks.add(
             replace(
-                server, financing=contract if terms is None else read_financing(terms, term_end)
+                server,
+                financing=contract if terms is None else read_financing(terms, term_end),
+                is_at_desk=server.is_at_desk or known.is_at_desk(server.accelerator),
             ),
             one,
         )
         for server, terms, one in zip(to_buy, own, requested, strict=True)
     )
-    sites = _Sites(request.constraints)
-    leased = []
-    for i, one in enumerate(request.existing.leased_servers):
-        field = f"existing.leased_servers.{i}"
-        kind = _find_server(one.server, to_buy, f"{field}.server", known)
-        leased.append((one, sites.place(kind, one.site, field)))
-    owned = tuple(_read_owned_servers(request, to_buy, known, sites, calendar, assumptions))
-    if named is not None:
-        sites.check_units(to_buy)
-    return ServerSelection(tuple(sites.spread(to_buy)), owned, tuple(leased))
+    leased = [
+        (one, _find_server(one.server, to_buy, f"existing.leased_servers.{i}.server", known))
+        for i, one in enumerate(request.existing.leased_servers)
+    ]
+    owned = tuple(_read_owned_servers(request, to_buy, known, calendar, assumptions))
+    _check_heights(request, to_buy)
+    return ServerSelection(to_buy, owned, tuple(leased))
 
 
-@dataclass(frozen=True)
-class _Sites:
-    limits: Constraints
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(limit.site for limit in self.limits.sites)
-
-    @property
-    def limits_height(self) -> bool:
-        of_sites = any(limit.rack_units is not None for limit in self.limits.sites)
-        return of_sites or self.limits.rack_units is not None
-
-    def spread(self, servers: Sequence[ServerToBuy]) -> Iterator[ServerToBuy]:
-        for server in servers:
-            if server.site or not self.names:
-                yield server
-            elif len(self.names) == 1:
-                yield replace(server, site=self.names[0])
-            else:
-                yield from (at_site(server, name) for name in self.names)
-
-    def check_units(self, servers: Sequence[ServerToBuy]) -> None:
-        for i, server in enumerate(servers):
-            field = f"on_prem.servers.{i}"
-            if self.limits_height and server.rack_units is None:
-                raise InvalidInput(
-                    f"{field}.rack_units", "is required of a server where rack units are limited"
-                )
-            if server.max_units is not None and not server.site and len(self.names) > 1:
-                raise InvalidInput(
-                    f"{field}.site",
-                    "is required with max_units where several sites have limits; allowed are "
-                    + ", ".join(self.names),
-                )
-
-    def place(self, server: ServerToBuy, site: str | None, field: str) -> ServerToBuy:
-        if site is None and len(self.names) > 1:
-            raise InvalidInput(
-                f"{field}.site",
-                f"is required where several sites have limits; allowed are {', '.join(self.names)}",
-            )
-        if self.limits_height and server.rack_units is None:
-            raise InvalidInput(
-                f"{field}.server",
-                f"the height of {server.label} is not known; describe it under on_prem.servers "
-                "with its rack_units",
-            )
-        if site is None:
-            return replace(server, site=self.names[0] if self.names else "")
-        return at_site(server, site) if len(self.names) > 1 else replace(server, site=site)
+def _check_heights(request: ComparisonRequest, to_buy: Sequence[ServerToBuy]) -> None:
+    if request.constraints.rack_units is None:
+        return
+    for i, server in enumerate(to_buy if request.on_prem.servers is not None else ()):
+        if server.rack_units is None:
+            field = f"on_prem.servers.{i}.rack_units"
+            raise InvalidInput(field, "is required of a server where rack units are limited")
 
 
-def at_site(server: ServerToBuy, site: str) -> ServerToBuy:
-    """A server of its own kind for each of several sites."""
-    return replace(
-        server, slug=f"{server.slug} at {site}", label=f"{server.label}, {site}", site=site
-    )
-
-
-def _read_named_servers(servers: Sequence[Server], known: _ReferenceList) -> Iterator[ServerToBuy]:
-    seen: set[str] = set()
-    for i, requested in enumerate(servers):
+def _read_named_servers(own: OnPrem, known: _ReferenceList) -> Iterator[ServerToBuy]:
+    seen: dict[str, RequestedFinancing] = {}
+    for i, requested in enumerate(own.servers or ()):
         field = f"on_prem.servers.{i}"
         if requested.server == "custom":
             base = ServerToBuy(
@@ -411,14 +368,21 @@ def _read_named_servers(servers: Sequence[Server], known: _ReferenceList) -> Ite
                 base = replace(base, label=requested.label)
         server = _apply_overrides(base, requested, field)
         if server.slug in seen:
-            hint = (
-                "give it a label of its own" if requested.server == "custom" else "allowed is once"
-            )
-            raise InvalidInput(
-                f"on_prem.servers.{i}.server", f"{server.slug!r} is given twice; {hint}"
-            )
-        seen.add(server.slug)
+            paid, first = _describe_payment(requested.financing or own.financing), server.slug
+            server = replace(server, slug=f"{first} {paid}", label=f"{server.label} ({paid})")
+            if server.slug in seen or paid == _describe_payment(seen[first]):
+                other = "a label or " if requested.server == "custom" else ""
+                raise InvalidInput(
+                    f"on_prem.servers.{i}.server",
+                    f"{first!r} is given twice; give it {other}financing of its own",
+                )
+        seen[server.slug] = requested.financing or own.financing
         yield server
+
+
+def _describe_payment(terms: RequestedFinancing) -> str:
+    method = terms.method.replace("_", " ")
+    return f"{method} of {pluralize(terms.months, 'month')}" if terms.months else method
 
 
 def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> ServerToBuy:
@@ -457,7 +421,6 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
         running_cost_per_hour=requested.running_cost_per_hour,
         max_units=requested.max_units,
         rack_units=base.rack_units if requested.rack_units is None else requested.rack_units,
-        site=requested.site or "",
         own_figures=tuple((k, float(v)) for k, v in stated.items() if v is not None),
     )
     newest = max((one.quoted for one in requested.quotes), default=None)
@@ -481,7 +444,6 @@ def _read_owned_servers(
     request: ComparisonRequest,
     to_buy: Sequence[ServerToBuy],
     known: _ReferenceList,
-    sites: _Sites,
     calendar: Calendar,
     assumptions: Assumptions,
 ) -> Iterator[tuple[ServerToBuy, tuple[ServerBatch, ...]]]:
@@ -489,8 +451,7 @@ def _read_owned_servers(
     servers: dict[str, ServerToBuy] = {}
     for i, requested in enumerate(request.on_prem.already_owned):
         field = f"on_prem.already_owned.{i}"
-        kind = _find_server(requested.server, to_buy, f"{field}.server", known)
-        server = sites.place(kind, requested.site, field)
+        server = _find_server(requested.server, to_buy, f"{field}.server", known)
         if requested.bought is None:
             age = int(server.assumptions(assumptions)["useful_life_months"]) // 2
         else:

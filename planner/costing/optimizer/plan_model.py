@@ -42,6 +42,9 @@ from planner.costing.optimizer.problem import (
 
 HOURS_PER_MONTH = 730.0
 _NOISE = 1e-9
+_TIE = 1e-7
+"""Share of what a term costs by which one that ends a horizon after the plan is dearer: of plans
+that cost the same, one that owes nothing afterwards is taken. Bounds are as much higher."""
 Bools = NDArray[np.bool_]
 
 
@@ -369,14 +372,15 @@ class PlanModel:
             upper = most[months]
             if not self.is_elastic:
                 upper = np.minimum(upper, self.limits.affordable(unit, months))
-            columns = self.model.columns(
-                costs.min(axis=0)[months], upper, is_whole=True, is_choice=True
-            )
+            least = costs.min(axis=0)[months]
+            until = (months + unit.lead_months + unit.duration_months) / self.months
+            later = 0.0 if unit.is_owned else _TIE * np.maximum(until - 1, 0) * np.abs(least)
+            columns = self.model.columns(least + later, upper, is_whole=True, is_choice=True)
             chosen = [units[i] for i in best[months].tolist()]
             kind.starts.append((months, columns, chosen))
             self.limits.charge_starts(chosen, months, columns)
             if unit.max_units is not None:
-                row = self.model.rows(1, -np.inf, unit.max_units)
+                row = self.model.rows(1, unit.min_units or -np.inf, unit.max_units)
                 self.model.put(row, columns, 1.0)
                 name = f"max_units {unit.key}"
                 self.limits.limits.append(Limit(name, unit.max_units, row, np.ones(1)))

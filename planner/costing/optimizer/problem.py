@@ -85,6 +85,8 @@ class CommitmentOption:
     resale, for the total budget; None: those of `start_cash`."""
     max_units: int | None = None
     """Most units started over the whole horizon."""
+    min_units: int = 0
+    """Fewest of them; more than 0 only beside `max_units`."""
     existing: NDArray[np.int64] | None = None
     """[T] units already there and usable in month t, which need not be started."""
     limit_groups: tuple[str, ...] = ()
@@ -206,11 +208,6 @@ class PlanProblem:
             return self.capex_by_period
         whole = CapitalBudget("capex_budget", self.capex_budget, 0, self.hours.size)
         return (whole, *self.capex_by_period)
-
-    @property
-    def has_budget(self) -> bool:
-        """Whether any sum of money is limited."""
-        return bool(self.capital_budgets) or self.limits_cash
 
     @property
     def limits_cash(self) -> bool:

@@ -1,7 +1,6 @@
 """The cheapest plan that meets the demand of every month, with a certified bound. PURE.
 
-One model of whole units (`plan_model`), solved to a gap. A solver takes a row for kept where a
-millionth is missing, so that budgets are added up again from the plan, in whole cents.
+One model of whole units (`plan_model`), solved to a gap.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import numpy as np
 from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.plan_model import PlanModel, Spending
 from planner.costing.optimizer.problem import (
-    HALF_CENT,
     CommitmentOption,
     Plan,
     PlanProblem,
@@ -25,8 +23,6 @@ from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 DEFAULT_GAP = 1e-4
 NOT_CHEAPER = "no plan costs less than asked for"
 UNDECIDED = "no plan was found within the work that one question may take"
-_TIGHTER = 1 - 4e-6
-"""What is left of a budget that a solver is sure to keep."""
 _FAMILIES = 4
 """Kinds of row beside quotas."""
 CONFLICT_SHARE = 0.1
@@ -47,8 +43,7 @@ def solve(
     The search goes on until (cost − bound) / cost ≤ `gap`; where the `work` that may be spent is
     over, the best plan so far stands, with the bound proven so far. Where no plan costs less than
     `ceiling` the search ends as soon as that is proven, without one (`NOT_CHEAPER`). Sources are
-    put in order of their keys first: the order in which they are given changes nothing. Where
-    half a cent of a budget of cash is all that is missing, it is kept.
+    put in order of their keys first: the order in which they are given changes nothing.
 
     With `spending` the bound counts what credits pay and minimum spends are short of, while `cost`
     is without both: who asks settles the bills, in the order of their months.
@@ -64,15 +59,8 @@ def solve(
     work = (WorkMeter() if work is None else work).part(np.inf)
     work.charge(presolve_units(problem, len(problem.rental_options), len(problem.units)))
     plan = _search(problem, gap, work, ceiling, spending)
-    if plan.feasible and _is_over_budget(problem, plan):
-        lower = _change_budgets(problem, times=_TIGHTER)
-        plan = replace(_search(lower, gap, work, ceiling, spending), bound=plan.bound)
     if plan.feasible or NOT_CHEAPER in plan.why_not or UNDECIDED in plan.why_not:
         return plan
-    if problem.limits_cash:
-        plan = _search(_change_budgets(problem, more=HALF_CENT), gap, work, ceiling, spending)
-        if plan.feasible:
-            return plan
     part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
     conflicts = find_conflicts(problem, part)
     reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
@@ -127,46 +115,3 @@ def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> P
 
 def _key(source: RentalOption | CommitmentOption) -> str:
     return source.key
-
-
-def _is_over_budget(problem: PlanProblem, plan: Plan) -> bool:
-    if not problem.has_budget:
-        return False
-    months = problem.hours.size
-    capital, cash, paid = np.zeros(months), np.zeros(months), problem.base_payments
-    if problem.base_cash is not None:
-        cash += problem.base_cash
-    for unit in problem.units:
-        started = plan.units_started[unit.key]
-        at = np.flatnonzero(started)
-        capital[at] += unit.capex[at] * started[at]
-        hourly = unit.hour_cash * plan.used_hours[unit.key]
-        paid += float(unit.all_payments[at] @ started[at]) + float(hourly.sum())
-        cash += hourly
-        if problem.monthly_budget is not None:
-            cash += started[at] @ unit.cash_by_month[at]
-    for rental in problem.rental_options:
-        hourly = rental.hour_cash * plan.rented_hours[rental.key]
-        cash, paid = cash + hourly, paid + float(hourly.sum())
-    sums = [(float(capital[b.first : b.last].sum()), b.amount) for b in problem.capital_budgets]
-    if problem.monthly_budget is not None:
-        sums.append((float(cash.max()), problem.monthly_budget))
-    if problem.total_budget is not None:
-        sums.append((paid, problem.total_budget))
-    return any(taken > amount + HALF_CENT for taken, amount in sums)
-
-
-def _change_budgets(problem: PlanProblem, times: float = 1.0, more: float = 0.0) -> PlanProblem:
-
-    def change(amount: float | None, more: float = 0.0) -> float | None:
-        return None if amount is None else amount * times + more
-
-    return replace(
-        problem,
-        capex_budget=change(problem.capex_budget),
-        capex_by_period=tuple(
-            replace(part, amount=part.amount * times) for part in problem.capex_by_period
-        ),
-        monthly_budget=change(problem.monthly_budget, more),
-        total_budget=change(problem.total_budget, more),
-    )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CapacityRow, CostLine
+from planner.contract.copies import replace
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL, Stream
 from planner.costing.cost_model.spend_pools import SpendPool
@@ -31,7 +32,6 @@ from planner.costing.results.entries import (
     round_to_cents,
 )
 from planner.costing.run_peaks import nodes_at_once
-from pricing.common.copies import replace
 
 Floats = NDArray[np.float64]
 
@@ -50,8 +50,6 @@ class Ledger:
     """The same costs by what they are and when they are paid."""
     present: float | None
     """Net present cost where anything is paid later than at the start of its month."""
-    pool_entries: tuple[Entry, ...]
-    """Those of credits and minimum spends."""
     write_off: Mapping[str, tuple[Decimal, ...]]
     """source key → [L] its capital and upfront payments as they are written off, in cents that
     sum to what was paid."""
@@ -70,8 +68,7 @@ def build_ledger(
         for source in _sort_sources(sources, plan, used_hours)
         for posting in _postings(source, plan, used_hours, calendar)
     ]
-    settled = list(build_pool_postings(postings, pools, calendar))
-    postings += settled
+    postings += list(build_pool_postings(postings, pools, calendar))
     postings += build_tax_postings(postings, calendar)
     entries = tuple(entry for posting in postings for entry in build_entries(posting, calendar))
     lines = [line for posting in postings for line in _lines(posting)]
@@ -81,7 +78,6 @@ def build_ledger(
         _accrue(postings, calendar.length),
         entries,
         present_cost(entries, calendar),
-        tuple(entry for posting in settled for entry in build_entries(posting, calendar)),
         _write_off_by_source(postings, calendar.length),
     )
 

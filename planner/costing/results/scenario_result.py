@@ -55,8 +55,6 @@ class Scenario:
     present: float | None = None
     """Net present cost of the lines, where anything is paid later than at the start of its
     month."""
-    pool_entries: tuple[Entry, ...] = ()
-    """Those of credits and minimum spends, which other circumstances leave as they are."""
     write_off: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
     """source key → its capital and upfront payments by the month that books them."""
     units_started: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -67,13 +65,6 @@ class Scenario:
     def gap(self) -> float:
         """(cost − bound) / cost: no plan is cheaper by a larger share."""
         return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
-
-    def pool_cost(self, calendar: Calendar) -> float:
-        """What credits and minimum spends add, net present in a calendar, after tax."""
-        return sum(
-            float(entry.due @ calendar.discount_of(entry.paid)) * (1.0 - calendar.tax_rate) / 100.0
-            for entry in self.pool_entries
-        )
 
     @cached_property
     def total_cost(self) -> Decimal:

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from planner.contract.typed_numbers import MOST_DAYS, whole_number_from
 from planner.services.housekeeping.backup import BackupError, back_up, remove_old
-from pricing.common.bounded import MOST_DAYS, whole_number_from
 from pricing.management.database_command import DatabaseCommand
 
 

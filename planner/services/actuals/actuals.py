@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Max
@@ -18,9 +19,10 @@ from django.utils import timezone
 from planner.contract.amounts import add_months, format_month, name_day, name_month, parse_month
 from planner.contract.answer.comparison import OfferUsed, SavedPlan, ServerUsed
 from planner.contract.answer.scenario import CostLine
+from planner.contract.typed_numbers import without_invisible
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.bills import Group, Sums, read_actuals_file
-from planner.services.alerts.budget_watch import watch_spending
+from planner.services.alerts.alerts import watch_spending
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import current_plan
 from planner.services.teams.access import (
@@ -33,7 +35,6 @@ from planner.services.teams.access import (
 )
 from planner.usage.machines import ONE_OF, find_machine_anywhere
 from pricing import catalog as catalogs
-from pricing.common.bounded import without_invisible
 from pricing.common.invalid_input import InvalidInput
 from pricing.storage import bulk
 
@@ -116,6 +117,41 @@ def delete_upload(access: Access, upload: ActualsUpload) -> None:
     costs = map(Decimal, upload.lines.values_list("cost", flat=True))
     record(access, "actuals.removed", upload, before=_summarize_upload(upload, costs))
     upload.delete()
+
+
+def upload_warnings(upload: ActualsUpload) -> list[str]:
+    """What whoever uploads a file is to look at: rows that are doubtful, months counted twice."""
+    return [*upload.doubtful, *overlaps(upload)]
+
+
+def overlaps(upload: ActualsUpload) -> list[str]:
+    """A sentence for each other upload of the project that counts the same months again.
+
+    Files of different providers may hold the same month; one that names none may hold any.
+    """
+    others = ActualsUpload.objects.filter(project=upload.project_id, currency=upload.currency)
+    lines = ActualLine.objects.filter(upload__in=others).order_by()
+    paid: dict[tuple[UUID, str], set[str]] = defaultdict(set)
+    for pk, month, provider in lines.values_list("upload", "month", "provider").distinct():
+        paid[pk, month].add(provider)
+    mine = sorted((month, providers) for (pk, month), providers in paid.items() if pk == upload.pk)
+    sentences = []
+    for other in others.exclude(pk=upload.pk):
+        months = [
+            m
+            for m, own in mine
+            if (theirs := paid.get((other.pk, m))) and (own & theirs or "" in own | theirs)
+        ]
+        if months:
+            first, last = name_month(months[0]), name_month(months[-1])
+            when = f"{first} is" if len(months) == 1 else f"{first} to {last} are"
+            sentences.append(
+                f"{when} counted in an earlier upload too: {other}, of "
+                f"{name_day(other.created_at)}. If this file restates them, take that one out, "
+                "beside its name under Uploads or with "
+                f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
+            )
+    return sentences
 
 
 # Plan against actual ----------------------------------------------------------------------

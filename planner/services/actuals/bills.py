@@ -13,36 +13,21 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import BinaryIO, NamedTuple
 
+from planner.contract.typed_numbers import plain_number, spell_out_round
 from planner.usage.bills import ZERO, Bill, Line
 from planner.usage.formats.focus import Focus
-from planner.usage.formats.own_table import read_month
+from planner.usage.formats.own_table import COLUMNS, name_columns, read_month
 from planner.usage.ledger import DoubtfulRows, Ledger, Reason, UnusableFile
 from planner.usage.machines import ONE_OF
 from planner.usage.reading import open_bill
 from planner.usage.sources import Allowance, open_source
 from planner.usage.tables import Table, amount, quantity, read_currency
-from pricing.common.bounded import plain_number, shorten, spell_out_round
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 
 MAX_BYTES = 2_000_000_000
 MAX_ROWS = 1_000_000
 MAX_GROUPS = 200_000
 MAX_HOURS = 1e12
-OWN_COLUMNS = (
-    "month",
-    "cost",
-    "hours",
-    "provider",
-    "region",
-    "instance_type",
-    "purchase_option",
-    "category",
-    "currency",
-)
-_MACHINE_HOURS = ("instance_hours", "node_hours")
-"""Hours of whole machines; `hours` are those of accelerators."""
-_HOURS = ("hours", "accelerator_hours", *_MACHINE_HOURS)
-KNOWN_COLUMNS = (*OWN_COLUMNS, "accelerator_hours", *_MACHINE_HOURS)
 LENGTHS = {
     "provider": 60,
     "region": 60,
@@ -186,29 +171,20 @@ def _add_line(line: Line, number: int, sums: Sums) -> None:
 
 
 def _own_rows(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
-    columns = [_own_name(name) for name in table.header]
+    """Rows by the names of columns that tables of usage have."""
+    named = name_columns(table.header)
+    columns = [named.get(name, "") for name in table.header]
     for name in ("month", "cost"):
         if name not in columns:
             raise InvalidInput(f"column {name}", "is missing; required are month, cost")
-    for name in columns:
-        if name not in KNOWN_COLUMNS:
-            known = ", ".join(KNOWN_COLUMNS)
-            raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
+    if "" in columns:
+        unknown, known = table.header[columns.index("")], ", ".join(COLUMNS)
+        raise InvalidInput(f"column {unknown[:60]}", f"is unknown; allowed are {known}")
     if len(set(columns)) < len(columns):
         raise InvalidInput("row 1", "names a column twice")
-    named = [name for name in columns if name in _HOURS]
-    if len(named) > 1:
-        problem = f"says the same as column {named[0]}; keep one of them"
-        raise InvalidInput(f"column {named[1]}", problem)
     for number, cells in enumerate(table.rows, table.first_row):
         if any(cell.strip() for cell in cells):  # spreadsheets end a table with empty rows
             yield number, dict(zip(columns, cells, strict=True))
-
-
-def _own_name(column: str) -> str:
-    tidy = column.strip().lower().replace(" ", "_")
-    tidy = "month" if tidy in ("date", "day") else tidy
-    return tidy if tidy in KNOWN_COLUMNS else column
 
 
 def _add_own_row(record: dict[str, str], decimal_comma: bool, counts: Counts, sums: Sums) -> None:
@@ -219,20 +195,15 @@ def _add_own_row(record: dict[str, str], decimal_comma: bool, counts: Counts, su
             raise InvalidInput(name, f"is longer than {LENGTHS[name]} characters")
     parts["provider"] = parts["provider"].lower()
     parts["category"] = parts["category"] or "compute"
-    hours_in = next((name for name in _HOURS if name in record), "hours")
+    hours_in = "accelerator_hours" if "accelerator_hours" in record else "instance_hours"
     hours = quantity(_plain(record.get(hours_in, ""), hours_in, decimal_comma), hours_in)
     if not 0 <= hours <= MAX_HOURS:
         raise InvalidInput(hours_in, f"{hours:g} is not a number of hours from 0 to 1e12")
-    if hours and hours_in in _MACHINE_HOURS:
+    if hours and hours_in == "instance_hours":
         hours *= _accelerators(parts["instance_type"], hours_in, counts)
-    plain = _plain(record["cost"], "cost", decimal_comma)
-    try:
-        cost = amount(plain, "cost")
-    except InvalidInput:
-        cost = None
+    cost = amount(_plain(record["cost"], "cost", decimal_comma), "cost")
     if cost is None:
-        problem = f"{shorten(record['cost'], 40)} is not an amount between -1e13 and 1e13"
-        raise InvalidInput("cost", f"{problem}; write it like 1234.56")
+        raise InvalidInput("cost", "is empty; write it like 1234.56")
     currency = read_currency(record.get("currency", ""), "currency")
     sums.add(Group(month, **parts), hours, cost, currency)
 

@@ -15,8 +15,9 @@ import datetime as dt
 from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import PlainSerializer, computed_field
 
 from planner.contract.amounts import (
     count_months,
@@ -25,10 +26,11 @@ from planner.contract.amounts import (
     month_labels,
     parse_month,
 )
+from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import OfferUsed, SavedPlan
 from planner.models import Project
 from planner.services.actuals.actuals import NODE_HOURS, Cell, Variance, recommended_lines, variance
-from planner.services.alerts.budget_watch import budget_over_horizon
+from planner.services.alerts.alerts import budget_over_horizon
 from pricing import catalog as catalogs
 from pricing.market.offers import PurchaseOption
 
@@ -84,7 +86,7 @@ class Ratios(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Money at the end of a month; the range is None after a single month."""
+    """Money at the end of the plan; the range is None after a single month."""
 
     estimate: Decimal | None = None
     low: Decimal | None = None
@@ -170,25 +172,27 @@ class Course:
         middle = min(max(after / before, _ZERO), HIGHEST_RATIO)
         return Ratios(middle, min(each), max(each), len(each) > 1, is_of_hours)
 
-    def estimates(self) -> list[Estimate]:
-        """Money at the end of each month, as it is expected; the last is at completion."""
-        ratios = self.ratios
+    def estimate(self) -> Estimate:
+        """Money at the end of the plan, as it is expected."""
+        ratios, months = self.ratios, self.months.values()
         if ratios is None:
-            return [Estimate()] * len(self.months)
-        rows, is_of_hours = self.months.values(), ratios.is_of_hours
-        sums = [
-            list(accumulate([row.expect(ratio, is_of_hours=is_of_hours) for row in rows]))
+            return Estimate()
+        ends = [
+            sum((row.expect(ratio, is_of_hours=ratios.is_of_hours) for row in months), _ZERO)
             for ratio in ratios[:3]
         ]
-        return [
-            Estimate(ends[0], min(ends), max(ends)) if ratios.is_range else Estimate(ends[0])
-            for ends in zip(*sums, strict=True)
-        ]
+        return Estimate(ends[0], min(ends), max(ends)) if ratios.is_range else Estimate(ends[0])
 
 
-@dataclass(frozen=True)
-class Completion:
-    """Money of a plan at its end, and how the hours compare; None where it cannot be known."""
+Cents = Annotated[
+    Decimal,
+    PlainSerializer(lambda amount: f"{amount.quantize(CENT):f}", str, when_used="json-unless-none"),
+]
+
+
+class Completion(AnswerModel):
+    """Money of a plan at its end, and how the hours compare; null where it cannot be known, with
+    the reason in `why_not`."""
 
     currency: str
     months_done: int
@@ -197,18 +201,18 @@ class Completion:
     """Other months of the plan."""
     is_due_after: bool
     """Whether what is left holds money of the months after the plan, such as a last invoice."""
-    actual: Decimal
-    planned_total: Decimal
-    remaining_plan: Decimal
-    remaining_at_current_prices: Decimal
+    actual: Cents
+    planned_total: Cents
+    remaining_plan: Cents
+    remaining_at_current_prices: Cents
     prices_as_of: dt.date | None
     """Day on which the oldest of the current prices was seen."""
     offers_not_sold: int
     """Offers of the plan that the catalog has no more, which stay at the planned price."""
-    estimate_at_completion: Decimal | None
-    low: Decimal | None
-    high: Decimal | None
-    budget: Decimal | None
+    estimate_at_completion: Cents | None
+    low: Cents | None
+    high: Cents | None
+    budget: Cents | None
     """For all months of the plan."""
     hours_ratio: float | None
     """Actual over planned accelerator-hours so far."""
@@ -217,20 +221,13 @@ class Completion:
     why_not: str
     warnings: tuple[str, ...] = ()
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def budget_headroom(self) -> Decimal | None:
+    def budget_headroom(self) -> Cents | None:
         """What the budget leaves; below 0 where it does not suffice."""
         if self.budget is None or self.estimate_at_completion is None:
             return None
         return self.budget - self.estimate_at_completion
-
-    def as_dict(self) -> dict[str, Any]:
-        values = {**vars(self), "budget_headroom": self.budget_headroom}
-        del values["is_due_after"]
-        return {
-            name: f"{value.quantize(CENT):f}" if isinstance(value, Decimal) else value
-            for name, value in values.items()
-        }
 
 
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
@@ -245,7 +242,7 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
     if not course.ratios and table.open_months and not done:
         why_not = "no month of the plan that was paid for was over when it was uploaded"
     hours_ratio, price_ratio = _use_and_price([cell for _, cell in course.done_cells])
-    end = course.estimates()[-1]
+    end = course.estimate()
     return Completion(
         currency=table.currency,
         months_done=len(done),
@@ -293,39 +290,3 @@ def _describe_outside(course: Course) -> tuple[str, ...]:
         f"{course.planned[-1]}: the {format_money(paid, course.table.currency)} paid in {them} "
         "count as paid, not as months done nor in the share that is carried on.",
     )
-
-
-@dataclass(frozen=True)
-class BurnMonth:
-    """Cumulative money at the end of a month, in the currency of the project."""
-
-    month: str
-    planned: Decimal
-    actual: Decimal | None
-    """None after the last month up to which every month has an upload made when it was over."""
-    estimate: Decimal | None
-    """From that month on; None where it cannot be known."""
-    low: Decimal | None
-    high: Decimal | None
-
-
-def burn(table: Variance) -> list[BurnMonth]:
-    """The months of the plan and of the uploads; none without a plan."""
-    course = None if table.answer is None else Course(table, table.answer)
-    if course is None or not course.planned:
-        return []
-    names, rows = list(course.months), list(course.months.values())
-    # Months before the plan need no upload.
-    lacking = (i for i, row in enumerate(rows) if not row.is_done and names[i] >= course.planned[0])
-    covered = next(lacking, len(rows))
-    planned = accumulate(row.planned for row in rows)
-    paid = accumulate(row.paid or _ZERO for row in rows)
-    return [
-        BurnMonth(
-            *(names[index], plan, spent if index < covered else None),
-            *(expected if index >= covered - 1 else Estimate()),
-        )
-        for index, (plan, spent, expected) in enumerate(
-            zip(planned, paid, course.estimates(), strict=True)
-        )
-    ]

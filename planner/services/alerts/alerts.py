@@ -1,8 +1,12 @@
-"""Alerts: raised once for what holds, closed when it holds no longer, sent to webhooks."""
+"""The budget watch: after each refresh of prices, watched projects are priced again.
+
+What holds is an alert once, sent to webhooks; it ends when it holds no longer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,34 +15,41 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.contract.answer.common import write_decimal
-from planner.contract.answer.comparison import AlertCause, OfferUsed, PriceMove
+from planner.contract.answer.comparison import AlertCause, summarize_answer
 from planner.models import (
     ALL_SCOPES,
     Access,
+    ActualLine,
     Alert,
     AlertKind,
-    AuditEntry,
+    BudgetPeriod,
+    Job,
+    JobState,
     Project,
     SavedComparison,
-    SavedPortfolio,
     WebhookEvent,
+    watched_projects,
 )
+from planner.services.jobs import jobs
+from planner.services.jobs.jobs import Progress
+from planner.services.projects.projects import project_currency
+from planner.services.projects.reprice import Repriced, current_plan, reprice
 from planner.services.teams.access import EDIT, record, require
 from planner.services.webhooks.webhooks import emit
 from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
 
 _EVENTS = {
     AlertKind.PRICE_MOVE: WebhookEvent.PRICE_MOVED,
     AlertKind.NOT_FEASIBLE: WebhookEvent.PRICE_MOVED,
     AlertKind.BUDGET_OVERRUN: WebhookEvent.BUDGET_OVERRUN,
 }
-_ENDED = "alert.ended"
-"""In the audit log: what an alert said holds no longer, so that its return is told anew."""
 PAID = "What was paid"
 """How a message on what was paid begins."""
-NO_ROOM = " no longer fits"
-"""In a message on a project of a portfolio, after its name."""
 WATCHER = Access(name="budget watch", scopes=ALL_SCOPES)
+_CENT = Decimal("0.01")
+_PERIOD_TEXT = {BudgetPeriod.TOTAL: 0, BudgetPeriod.YEARLY: 4, BudgetPeriod.MONTHLY: 7}
+"""Letters of a month (2027-01) that name its budget period."""
 
 
 @dataclass(frozen=True)
@@ -52,163 +63,191 @@ class Finding:
     after: str = ""
     """Amount now; empty where no plan is feasible any more."""
 
-
-@dataclass(frozen=True)
-class AlertSubject:
-    """What alerts are about: a project with or without its plan, or a portfolio."""
-
-    team_id: int
-    currency: str
-    project: Project | None = None
-    plan: SavedComparison | None = None
-    portfolio: SavedPortfolio | None = None
-
     @property
-    def is_priced(self) -> bool:
-        """Whether it follows from prices, and not from what was paid."""
-        return self.plan is not None or self.portfolio is not None
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Columns of its alerts that name it."""
-        return {
-            "project": self.project,
-            "saved_comparison": self.plan,
-            "saved_portfolio": self.portfolio,
-        }
+    def topic(self) -> tuple[str, str]:
+        return _topic(self.kind, self.message)
 
 
-def last_total(subject: AlertSubject) -> Decimal | None:
-    """What the last price alert said: a move is measured from there."""
-    moves = Alert.objects.filter(**subject.columns, kind=AlertKind.PRICE_MOVE)
-    last = moves.order_by("-created_at").values_list("after", flat=True).first()
-    return Decimal(last) if last else None
+def start_watch(**_: object) -> None:
+    """Receiver of `revision_published`: one watch, the one that waits where there is one."""
+    waiting = Job.objects.filter(kind="budget_watch", state=JobState.QUEUED)
+    if watched_projects().exists() and not waiting.exists():
+        jobs.start(WATCHER, "budget_watch", {}, None)
 
 
-def find_move(
-    what: str, total: Decimal | None, last: Decimal | None, after: Decimal, threshold: float
-) -> Iterator[Finding]:
-    """A total that moved beyond the threshold since the last alert of it, else since it was
-    saved."""
-    baseline = last or total
-    if baseline and abs(move := float(after / baseline - 1)) > threshold:
-        message = f"The {what} moved by {move:+.1%} at today's prices."
-        yield Finding(AlertKind.PRICE_MOVE, message, write_decimal(baseline), write_decimal(after))
+def watch_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """Prices every watched project again; says how many alerts that gave."""
+    projects = list(watched_projects().select_related("team"))
+    alerts = 0
+    for index, project in enumerate(projects):
+        progress.step(index, len(projects), f"Pricing {project.name}")
+        alerts += len(watch_project(project))
+    return {"projects": len(projects), "alerts": alerts}
 
 
-def list_causes(offers: Mapping[str, OfferUsed], moves: Iterable[PriceMove]) -> list[AlertCause]:
-    """The prices that moved, each with the currency that its provider asks for."""
+def watch_project(project: Project) -> list[Alert]:
+    """Alerts of one project at today's prices; the same prices never alert twice.
+
+    The plan is priced in the currency of its own answer, whatever its project's is by now.
+    """
+    plan = current_plan(project)
+    if plan is None:
+        return []
+    currency = plan.read_summary().currency
+    try:
+        repriced = reprice(plan, catalogs.current(), {"currency": currency})
+    except InvalidInput as refusal:
+        refused = Finding(AlertKind.NOT_FEASIBLE, str(refusal))
+        return create_alerts(project, currency, [refused], plan)
+    findings = list(_find_problems(project, plan, repriced))
+    offers = plan.read_plan().offers
     currencies = {name: offer.native_currency or "USD" for name, offer in offers.items()}
-    return [AlertCause(**dict(row), currency=currencies.get(row.offer_id, "USD")) for row in moves]
+    causes = [
+        AlertCause(**dict(row), currency=currencies.get(row.offer_id, "USD"))
+        for row in repriced.prices_moved
+    ]
+    return create_alerts(project, currency, findings, plan, causes)
+
+
+def watch_spending(project: Project) -> list[Alert]:
+    """An alert where what was really paid outgrew the budget of a period, watched or not.
+
+    Only what was paid in the currency of the budget is held against it.
+    """
+    if not project.budget:
+        return []
+    budget = Decimal(project.budget)
+    currency = project_currency(project)
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
+    length = _PERIOD_TEXT[BudgetPeriod(project.budget_period)]
+    spent: dict[str, Decimal] = defaultdict(Decimal)
+    for month, cost in lines.values_list("month", "cost"):
+        spent[month[:length]] += Decimal(cost)
+    findings = []
+    for period in sorted(spent):
+        paid = spent[period].quantize(_CENT)
+        if paid > budget:
+            when = f" in {period}" if period else ""
+            message = f"{PAID}{when} is {paid / budget - 1:.1%} over the budget."
+            amounts = f"{budget.quantize(_CENT):f}", f"{paid:f}"
+            findings.append(Finding(AlertKind.BUDGET_OVERRUN, message, *amounts))
+    return create_alerts(project, currency, findings)
+
+
+def _find_problems(
+    project: Project, plan: SavedComparison, repriced: Repriced
+) -> Iterator[Finding]:
+    """What changed since the plan was saved; a move is measured from the last alert of one."""
+    then, now = plan.read_summary(), summarize_answer(repriced.answer)
+    after = now.total_cost
+    if after is None:
+        before = "" if then.total_cost is None else write_decimal(then.total_cost)
+        yield Finding(AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before)
+        return
+    moves = Alert.objects.filter(saved_comparison=plan, kind=AlertKind.PRICE_MOVE)
+    last = moves.order_by("-created_at").values_list("after", flat=True).first()
+    baseline = Decimal(last) if last else then.total_cost
+    if baseline and abs(move := float(after / baseline - 1)) > project.watch_threshold:
+        message = f"The advised plan moved by {move:+.1%} at today's prices."
+        amounts = write_decimal(baseline), write_decimal(after)
+        yield Finding(AlertKind.PRICE_MOVE, message, *amounts)
+    is_comparable = then.currency == project_currency(project)
+    budget = budget_over_horizon(project, plan) if is_comparable else None
+    if budget is not None and after > budget:
+        message = f"The advised plan is {after / budget - 1:.1%} over the budget."
+        rounded = write_decimal(budget.quantize(_CENT))
+        yield Finding(AlertKind.BUDGET_OVERRUN, message, rounded, write_decimal(after))
+
+
+def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:
+    """The project's budget for all months of the plan, in the plan's currency."""
+    if not project.budget:
+        return None
+    months = int(plan.request.get("horizon_months", 36))
+    shares = {
+        BudgetPeriod.TOTAL: Decimal(1),
+        BudgetPeriod.YEARLY: Decimal(months) / 12,
+        BudgetPeriod.MONTHLY: Decimal(months),
+    }
+    return Decimal(project.budget) * shares[BudgetPeriod(project.budget_period)]
+
+
+# What was told already --------------------------------------------------------------------
 
 
 @transaction.atomic
 def create_alerts(
-    subject: AlertSubject, findings: Sequence[Finding], causes: Sequence[AlertCause] = ()
+    project: Project,
+    currency: str,
+    findings: Sequence[Finding],
+    plan: SavedComparison | None = None,
+    causes: Sequence[AlertCause] = (),
 ) -> list[Alert]:
-    """Alerts of what is new among the findings; what is not among them any more is closed."""
-    revisions = (
-        {r.provider: r.number for r in catalogs.revisions_in_force()} if subject.is_priced else {}
-    )
-    alerts = Alert.objects.filter(**subject.columns).defer("causes")
-    last = {_topic(one.kind, one.message): one for one in alerts.order_by("created_at")}
-    entries = AuditEntry.objects.filter(team=subject.team_id, action=_ENDED)
-    ended = set(
-        entries.filter(object_id__in=[str(one.pk) for one in last.values()]).values_list(
-            "object_id", flat=True
-        )
-    )
-    active_alerts = {topic: one for topic, one in last.items() if str(one.pk) not in ended}
-    _close_resolved(active_alerts, findings)
+    """Alerts of what is new among the findings, on the prices of a plan or on what was paid; what
+    is not among them any more has ended. A plan without a price says nothing of its budget."""
+    revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
+    rows = Alert.objects.filter(project=project, saved_comparison=plan, ended_at=None)
+    active = {_topic(row.kind, row.message): row for row in rows.order_by("created_at")}
+    topics = {finding.topic for finding in findings}
+    if (AlertKind.NOT_FEASIBLE, "") not in topics:
+        over = [row.pk for topic, row in active.items() if topic not in topics]
+        ended = rows.filter(pk__in=over).exclude(kind=AlertKind.PRICE_MOVE)
+        ended.update(ended_at=timezone.now())
     return [
-        _alert(subject, finding, causes, revisions)
+        _alert(finding, project, currency, plan, revisions, causes)
         for finding in findings
-        if not _is_already_alerted(active_alerts, finding, revisions, subject)
+        if not _is_known(active.get(finding.topic), finding, currency, revisions)
     ]
 
 
 def _topic(kind: str, message: str) -> tuple[str, str]:
-    """What an alert is about: its kind and, of what was paid, the period; of a portfolio, the
-    project that does not fit."""
-    if message.startswith(PAID):
-        return kind, message.partition(" is ")[0]
-    name, no_room, _ = message.rpartition(NO_ROOM)
-    return kind, name if no_room else ""
+    """What an alert is about: its kind and, of what was paid, the period."""
+    return kind, message.partition(" is ")[0] if message.startswith(PAID) else ""
 
 
-def _close_resolved(
-    active_alerts: dict[tuple[str, str], Alert], findings: Sequence[Finding]
-) -> None:
-    """Writes down what holds no longer; a plan without a price says nothing of its budget."""
-    topics = {_topic(finding.kind, finding.message) for finding in findings}
-    if (AlertKind.NOT_FEASIBLE, "") in topics:
-        return
-    for topic, alert in active_alerts.items():
-        if topic not in topics and alert.kind != AlertKind.PRICE_MOVE:
-            record(WATCHER, _ENDED, alert)
-
-
-def _is_already_alerted(
-    active_alerts: dict[tuple[str, str], Alert],
-    finding: Finding,
-    revisions: dict[str, int],
-    subject: AlertSubject,
+def _is_known(
+    last: Alert | None, finding: Finding, currency: str, revisions: dict[str, int]
 ) -> bool:
     """Whether this was said and has held since: of the same prices, or of the same amount."""
-    last = active_alerts.get(_topic(finding.kind, finding.message))
     if last is None:
         return False
-    if not subject.is_priced:
-        now = (finding.message, finding.after, subject.currency)
+    if last.saved_comparison_id is None:
+        now = (finding.message, finding.after, currency)
         return (last.message, last.after, last.currency) == now
     return last.revisions == revisions or last.after == finding.after
 
 
 def _alert(
-    subject: AlertSubject,
     finding: Finding,
-    causes: Sequence[AlertCause],
+    project: Project,
+    currency: str,
+    plan: SavedComparison | None,
     revisions: dict[str, int],
+    causes: Sequence[AlertCause],
 ) -> Alert:
-    alert = Alert.objects.create(
-        team_id=subject.team_id,
-        **subject.columns,
-        kind=finding.kind,
-        message=finding.message[:500],
-        currency=subject.currency,
-        before=finding.before,
-        after=finding.after,
-        revisions=revisions,
-        causes=[cause.model_dump(mode="json") for cause in causes],
-    )
-    event = WebhookEvent.PORTFOLIO_MOVED if subject.portfolio else _EVENTS[finding.kind]
-    emit(
-        subject.team_id,
-        event,
-        {
-            "alert": str(alert.pk),
-            "kind": alert.kind,
-            **_name_subject(alert),
-            "message": alert.message,
-            "currency": alert.currency,
-            "before": alert.before,
-            "after": alert.after,
-            "causes": alert.causes,
-        },
-    )
-    return alert
-
-
-def _name_subject(alert: Alert) -> dict[str, Any]:
-    if alert.saved_portfolio is not None:
-        saved = alert.saved_portfolio
-        return {"saved_portfolio": str(saved.pk), "saved_portfolio_name": saved.name}
-    assert alert.project is not None
-    return {
-        "project": str(alert.project_id),
-        "project_name": alert.project.name,
-        "saved_comparison": str(alert.saved_comparison_id) if alert.saved_comparison_id else None,
+    values = {
+        "kind": finding.kind.value,
+        "message": finding.message[:500],
+        "currency": currency,
+        "before": finding.before,
+        "after": finding.after,
+        "causes": [cause.model_dump(mode="json") for cause in causes],
     }
+    alert = Alert.objects.create(
+        team_id=project.team_id,
+        project=project,
+        saved_comparison=plan,
+        revisions=revisions,
+        **values,
+    )
+    about = {
+        "alert": str(alert.pk),
+        "project": str(project.pk),
+        "project_name": project.name,
+        "saved_comparison": str(plan.pk) if plan else None,
+    }
+    emit(project.team_id, _EVENTS[finding.kind], about | values)
+    return alert
 
 
 def acknowledge(access: Access, alert: Alert) -> Alert:

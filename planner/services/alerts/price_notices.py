@@ -15,42 +15,29 @@ from django.urls import reverse
 
 from planner.contract.labels import cloud_title
 from planner.services.jobs.background import queue_mail
-from pricing.common.pluralize import pluralize
 from pricing.models import RefreshRun
 from pricing.publish.refresh import RefreshResult
 from pricing.revisions import list_newly_unread
 
 logger = logging.getLogger(__name__)
-MAX_MOVES = 5
+MAX_PARTS = 5
 _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantined for review"}
 
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
     problems = [
-        (f"Prices of {cloud_title(one.provider)} {_HEADLINES[one.outcome]}", one.message, one.hint)
+        (_make_headline(one), one.message, one.hint)
         for one in results
         if one.outcome in _HEADLINES and _is_new(one)
     ]
-    for one in results:
-        if one.publication and one.publication.new_outliers:
-            count = pluralize(one.publication.new_outliers, "price")
-            moves = [row.describe() for row in one.publication.outliers]
-            hint = "The prices before stay in force until these are released or rejected."
-            problems.append(
-                (
-                    f"{count} of {cloud_title(one.provider)} quarantined",
-                    "; ".join(moves[:MAX_MOVES]),
-                    hint,
-                )
-            )
     for one in results:
         revision = one.publication.revision if one.publication else None
         if revision and (unread := list_newly_unread(revision)):
             problems.append(
                 (
-                    f"Parts of the prices of {cloud_title(one.provider)} could not be read",
-                    "; ".join(unread[:MAX_MOVES]),
+                    f"Parts of the prices of {cloud_title(one.provider)} did not come",
+                    "; ".join(unread[:MAX_PARTS]),
                     "Their last published prices stay in force with their own dates.",
                 )
             )
@@ -68,6 +55,15 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
         )
     except Exception:
         logger.exception("A notice on prices could not be sent.")
+
+
+def _make_headline(result: RefreshResult) -> str:
+    """Whose prices, and which parts of them wait for review."""
+    reasons = result.publication.reasons if result.publication else ()
+    parts = [reason.partition(":")[0] for reason in reasons[:MAX_PARTS]]
+    more = [f"{len(reasons) - MAX_PARTS} more parts"] if len(reasons) > MAX_PARTS else []
+    names = f" ({', '.join(parts + more)})" if parts else ""
+    return f"Prices of {cloud_title(result.provider)}{names} {_HEADLINES[result.outcome]}"
 
 
 def _is_new(result: RefreshResult) -> bool:

@@ -17,14 +17,14 @@ from planner.models import (
     State,
     Team,
 )
-from planner.services.alerts.budget_watch import budget_over_horizon
+from planner.services.alerts.alerts import budget_over_horizon
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import PLAN_FIRST
 from planner.services.projects.saved_comparisons import may_approve
 from planner.services.teams.access import VIEW, require
 from pricing import catalog as catalogs
 
-_UNREAD = ("answer", "rows", "given", "inherited")
+_UNREAD = ("answer", "rows", "given")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ def current_revisions() -> dict[str, int]:
 def changes_since(
     saved: SavedComparison, current: Mapping[str, int]
 ) -> tuple[PriceListChange, ...]:
-    """Price lists of an answer that were published anew since."""
+    """Price lists that an answer used and that were published anew since."""
+    if not saved.read_summary().uses_catalog:
+        return ()
     return tuple(
         PriceListChange(provider, used, current[provider])
         for provider, used in saved.revisions.items()
@@ -171,7 +173,7 @@ def read_inbox(access: Access, team: Team) -> Inbox:
     """Projects in the archive ask nobody for anything."""
     require(access, team.pk, VIEW)
     rows = SavedComparison.objects.filter(team=team, project__archived=False)
-    rows = rows.defer(*_UNREAD).select_related("project", "project__team", "variant")
+    rows = rows.defer(*_UNREAD).select_related("project", "project__team")
     sent_back = rows.filter(
         state=State.DRAFT, submitted_key=access.person, sent_back_at__isnull=False
     )

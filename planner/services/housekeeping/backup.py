@@ -55,11 +55,7 @@ def back_up(folder: Path) -> Path:
             else:
                 _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
                 tables = _dumped_tables(_list_dump(part))
-            if lacks := _what_lacks(tables):
-                raise BackupError(
-                    f"The database {_name()} is not a planner's: it {lacks}. Check DATABASE_URL; "
-                    "no copy was made, and none was removed."
-                )
+            _check_ours(tables, f"The database {_name()}")
             part.rename(target)
         finally:
             part.unlink(missing_ok=True)
@@ -108,13 +104,13 @@ def restore(file: Path) -> None:
     if connection.vendor == "sqlite":
         with closing(_open_to_read(file)) as source:
             _check_whole(source, file)
-            _check_ours(_tables(source), file)
+            _check_ours(_tables(source), str(file))
             with suppress(OSError):  # another account's, who decides who reads it
                 Path(_name()).chmod(0o600)
             with closing(sqlite3.connect(_name())) as target:
                 source.backup(target)
     else:
-        _check_ours(_dumped_tables(_list_dump(file)), file)
+        _check_ours(_dumped_tables(_list_dump(file)), str(file))
         _run("pg_restore", "--no-owner", "--exit-on-error", str(file), database_option=True)
 
 
@@ -151,20 +147,14 @@ def _dumped_tables(listing: str) -> set[str]:
     return {match[1] for match in re.finditer(r"^\d+; \d+ \d+ TABLE \S+ (\S+) ", listing, re.M)}
 
 
-def _check_ours(tables: set[str], file: Path) -> None:
-    if lacks := _what_lacks(tables):
+def _check_ours(tables: set[str], what: str) -> None:
+    """Refuses what lacks a table of the planner."""
+    if lacking := sorted(TABLES - tables):
+        holds = f"no table {lacking[0]}" if tables else "no tables"
         raise BackupError(
-            f"{file} is no copy of a planner's database: it {lacks}. Name a file that "
-            "`manage.py backup` wrote."
+            f"{what} is not a planner's: it holds {holds}. Check DATABASE_URL, or name a file that "
+            "`manage.py backup` wrote; nothing was copied or removed."
         )
-
-
-def _what_lacks(tables: set[str]) -> str:
-    """Which table of the planner is not there, in words; empty where all are."""
-    lacking = sorted(TABLES - tables)
-    if not lacking:
-        return ""
-    return f"holds no table {lacking[0]}" if tables else "holds no tables"
 
 
 def _check_whole(database: sqlite3.Connection, file: Path) -> None:

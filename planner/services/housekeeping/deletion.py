@@ -6,15 +6,15 @@ settings, for the entries to belong to; the names of people stay where they appr
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.core.serializers.json import DjangoJSONEncoder
+from django.core import serializers
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
@@ -102,8 +102,8 @@ SECRET_FIELDS = frozenset({"digest", "secret"})
 _AT_ONCE = 200
 READ_ME = """All data of the team {name} ({slug}) as of {moment}.
 
-One file for each kind of thing, one JSON object a line; a field that ends in _id names the row of
-another file, people are named by their user names. Money is decimal text in the currency beside
+One file for each kind of thing, one JSON object a line, as Django's serializers write them; people
+are named by their user names, other rows by their key. Money is decimal text in the currency beside
 it. Secrets and their hashes are left out. manifest.json counts the rows of each file.
 """
 
@@ -112,42 +112,31 @@ def export_team(access: Access, team: Team, file: IO[bytes]) -> dict[str, int]:
     """Writes everything of `team` to `file`; gives the rows of each kind."""
     require(access, team.pk, OWN)
     record(access, "team.exported", team)
-    names = dict(get_user_model()._default_manager.values_list("pk", "username"))
+    tables = {table.name: table.rows(team).order_by("pk") for table in list_tables()}
+    tables["team"] = Team.objects.filter(pk=team.pk)
     counts: dict[str, int] = {}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        counts["team"] = _write_lines(archive, "team", iter([_to_json(team, names)]))
-        for table in list_tables():
-            rows = table.rows(team).order_by("pk").iterator(_AT_ONCE)
-            values = (_to_json(row, names) for row in rows)
-            counts[table.name] = _write_lines(archive, table.name, values)
+        for name, rows in tables.items():
+            fields = [one for one in rows.model._meta.fields if one.name not in SECRET_FIELDS]
+            people = [one.name for one in fields if one.related_model is get_user_model()]
+            named = rows.select_related(*people) if people else rows
+            with (
+                archive.open(f"{name}.jsonl", "w", force_zip64=True) as content,
+                io.TextIOWrapper(content, "utf-8") as lines,
+            ):
+                serializers.serialize(
+                    "jsonl",
+                    named.iterator(_AT_ONCE),
+                    stream=lines,
+                    fields=[one.name for one in fields],
+                    use_natural_foreign_keys=True,
+                )
+            counts[name] = rows.count()
         moment = timezone.now().isoformat(timespec="seconds")
         text = READ_ME.format(name=team.name, slug=team.slug, moment=moment)
         archive.writestr("README.txt", text)
         archive.writestr("manifest.json", json.dumps(counts, indent=2))
     return counts
-
-
-def _to_json(row: models.Model, names: dict[Any, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for field in row._meta.concrete_fields:
-        value = getattr(row, field.attname)
-        if field.name in SECRET_FIELDS:
-            continue
-        if field.is_relation and field.related_model is get_user_model():
-            values[field.name] = names.get(value)
-        else:
-            values[field.attname] = value
-    return values
-
-
-def _write_lines(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) -> int:
-    count = 0
-    with archive.open(f"{name}.jsonl", "w", force_zip64=True) as lines:
-        for row in rows:
-            text = json.dumps(row, cls=DjangoJSONEncoder, ensure_ascii=False)
-            lines.write(text.encode() + b"\n")
-            count += 1
-    return count
 
 
 @dataclass(frozen=True)

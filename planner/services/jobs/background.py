@@ -136,12 +136,9 @@ def _begin() -> None:
     """In a new process of a server: it ends with the server, however that ends."""
     import django
 
-    from planner.services.observability.logs import start_reports
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_server, daemon=True).start()
     django.setup()
-    start_reports()
 
 
 def _end_with_server() -> None:

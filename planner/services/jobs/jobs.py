@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
@@ -18,12 +18,11 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.models import ALL_SCOPES, Access, ApiToken, Job, JobState, Role, Team
+from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
 from planner.services.jobs import background
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import JOB_SECONDS
 from planner.services.teams.access import EDIT, WrongStateError, require
-from planner.services.teams.tokens import revoke_token
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.problems import list_errors
@@ -77,14 +76,10 @@ class Progress:
         return bool(is_ours) and not self._rows.filter(cancel_requested=True).exists()
 
 
-def start(
-    access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None, visitor: str = ""
-) -> Job:
-    """A queued job of the team; it begins once the transaction is committed.
-
-    `visitor` is the address of an anonymous caller. Raises `TooManyJobsError`.
-    """
-    job = add(access, kind, arguments, team, visitor)
+def start(access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None) -> Job:
+    """A queued job of the team; it begins once the transaction is committed. Raises
+    `TooManyJobsError`."""
+    job = add(access, kind, arguments, team)
     wake_up(1)
     job.refresh_from_db()
     return job
@@ -96,16 +91,15 @@ def add(
     kind: str,
     arguments: Mapping[str, Any],
     team: Team | None,
-    visitor: str = "",
     **values: Any,
 ) -> Job:
-    check_room(access, team, visitor)
+    check_room(access, team)
     return Job.objects.create(
         kind=kind,
         arguments=dict(arguments),
         team=team,
         created_by_id=access.user_id,
-        owner=owner_key(access, visitor),
+        owner="" if access.is_anonymous else access.person,
         request_id=current_request_id(),
         **values,
     )
@@ -121,20 +115,6 @@ def cancel(access: Access, job: Job) -> Job:
     """Stops a queued job or a sweep at once and a running job at its next step."""
     if job.team_id is not None:
         require(access, job.team_id, EDIT)
-    return _stop(job)
-
-
-def revoke(access: Access, token: ApiToken) -> None:
-    """Revokes a token and stops what a service token asked for, behind which nobody else stands;
-    the jobs of a personal token are its person's."""
-    revoke_token(access, token)
-    owner = Access(token_id=token.pk).person
-    for job in Job.objects.filter(owner=owner, state__in=OPEN_STATES):
-        with suppress(WrongStateError):  # It ended by itself meanwhile.
-            _stop(job)
-
-
-def _stop(job: Job) -> Job:
     with transaction.atomic():
         current: Job = Job.objects.select_for_update().get(pk=job.pk)
         if current.is_over:
@@ -236,23 +216,17 @@ class TooManyJobsError(WrongStateError):
     """So many jobs wait or run already (429)."""
 
 
-def owner_key(access: Access, visitor: str) -> str:
-    """Whose a job is: a person's, a token's, an anonymous visitor's, or "" for the server's own."""
-    return visitor if access.is_anonymous else access.person
-
-
-def check_room(access: Access, team: Team | None, visitor: str) -> None:
-    """Refuses one job more than a visitor, a team or the server may have at once; within the
-    transaction that adds it."""
+def check_room(access: Access, team: Team | None) -> None:
+    """Refuses one job more than somebody, a team or the server may have at once; within the
+    transaction that adds it. The server's own are never refused."""
     wait_in_line(Job._meta.label)
     open_jobs = Job.objects.filter(state__in=OPEN_STATES, parent=None)
-    owner = owner_key(access, visitor)
-    if owner:
-        most = settings.JOBS_PER_VISITOR if access.is_anonymous else settings.JOBS_PER_PERSON
-        _refuse_more(open_jobs.filter(owner=owner), most, "of yours")
+    if not access.is_anonymous:
+        own = open_jobs.filter(owner=access.person)
+        _refuse_more(own, settings.JOBS_PER_PERSON, "of yours")
     if team is not None:
         _refuse_more(open_jobs.filter(team=team), settings.JOBS_PER_TEAM, f"of {team.name}")
-    if owner and not access.is_operator:
+    if not (access.is_anonymous or access.is_operator):
         _refuse_more(open_jobs, settings.JOBS_PER_SERVER, "on this server")
 
 
@@ -290,7 +264,6 @@ SWEEP = "sweep"
 QUESTIONS_PER_CHUNK = 25
 KINDS = {
     "comparison": Kind("planner.services.projects.comparisons.comparison_job"),
-    "comparison_batch": Kind("planner.services.projects.comparisons.batch_job"),
     SWEEP: Kind("", clean_up="planner.services.projects.sweeps.settle"),
     "sweep_chunk": Kind(
         "planner.services.projects.sweeps.chunk_job",
@@ -299,15 +272,9 @@ KINDS = {
     ),
     "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
     "saved_portfolio": Kind("planner.services.portfolio.portfolios.save_job"),
-    "portfolio_reprice": Kind("planner.services.portfolio.portfolios.reprice_job"),
-    "project_reprice": Kind("planner.services.projects.reprice.project_job"),
     "price_refresh": Kind("planner.services.jobs.price_refreshes.refresh_job"),
     "housekeeping": Kind("planner.services.housekeeping.retention.housekeeping_job"),
-    "actuals_upload": Kind(
-        "planner.services.actuals.uploads.upload_job",
-        clean_up="planner.services.actuals.uploads.remove_file",
-    ),
-    "budget_watch": Kind("planner.services.alerts.budget_watch.watch_job"),
+    "budget_watch": Kind("planner.services.alerts.alerts.watch_job"),
 }
 
 

@@ -16,10 +16,9 @@ from planner.services.teams.access import WrongStateError, record, require_scope
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedPart, RefreshRun
 from pricing.publish.publication import Publication
-from pricing.publish.publication import release as publish_batch
-from pricing.publish.publication import release_prices as publish_prices
+from pricing.publish.publication import release as publish_parts
 from pricing.publish.refresh import Listener, RefreshResult, refresh
 from pricing.storage.bulk import AlreadyRunning
 
@@ -116,62 +115,31 @@ def _row_of_run(run: RefreshRun) -> dict[str, Any]:
     }
 
 
-def release(access: Access, batch: QuarantinedBatch) -> Publication:
-    """Publishes a quarantined batch as it was fetched."""
-    require_operator(access)
-    expect_waiting(batch)
-    try:
-        publication = publish_batch(batch)
-    except (AlreadyRunning, ProviderUnavailable) as refusal:
-        raise WrongStateError(str(refusal)) from None
-    batch.refresh_from_db(fields=["revision"])
-    number = batch.revision.number if batch.revision else None
-    record(access, "prices.released", batch, after={**_describe(batch), "revision": number})
-    return publication
-
-
-@transaction.atomic
-def reject(access: Access, batch: QuarantinedBatch) -> QuarantinedBatch:
-    """Keeps a quarantined batch for the record, never to be published."""
-    require_operator(access)
-    current: QuarantinedBatch = QuarantinedBatch.objects.select_for_update().get(pk=batch.pk)
-    expect_waiting(current)
-    current.state = QuarantinedBatch.State.DISCARDED
-    current.save(update_fields=["state"])
-    record(access, "prices.rejected", current, after=_describe(current))
-    return current
-
-
-def release_prices(access: Access, rows: Sequence[QuarantinedPrice]) -> Publication:
-    """Publishes single quarantined prices of one provider; all else stays as it is in force."""
+def release(access: Access, parts: Sequence[QuarantinedPart]) -> Publication:
+    """Publishes quarantined parts of one provider; all else stays as it is in force."""
     require_operator(access)
     try:
-        publication = publish_prices(rows)
+        publication = publish_parts(parts)
     except (AlreadyRunning, ProviderUnavailable, InvalidInput) as refusal:
         raise WrongStateError(str(refusal)) from None
-    for row in rows:
-        record(access, "price.released", row, before=row.before, after=row.after)
+    for part in parts:
+        number = part.revision.number if part.revision else None
+        record(access, "prices.released", part, after={**_describe(part), "revision": number})
     return publication
 
 
 @transaction.atomic
-def reject_prices(access: Access, rows: Sequence[QuarantinedPrice]) -> None:
+def reject(access: Access, parts: Sequence[QuarantinedPart]) -> None:
     """Keeps the published prices; the same new ones are not brought up again."""
     require_operator(access)
-    waiting = QuarantinedPrice.objects.filter(
-        pk__in=[row.pk for row in rows], state=QuarantinedPrice.State.WAITING
+    waiting = QuarantinedPart.objects.filter(
+        pk__in=[part.pk for part in parts], state=QuarantinedPart.State.WAITING
     )
-    for row in waiting.select_for_update():
-        row.state = QuarantinedPrice.State.REJECTED
-        row.save(update_fields=["state"])
-        record(access, "price.rejected", row, before=row.before, after=row.after)
+    for part in waiting.select_for_update():
+        part.state = QuarantinedPart.State.REJECTED
+        part.save(update_fields=["state"])
+        record(access, "prices.rejected", part, after=_describe(part))
 
 
-def _describe(batch: QuarantinedBatch) -> dict[str, Any]:
-    return {"provider": batch.provider, "offers": batch.offer_count, "reasons": batch.reasons}
-
-
-def expect_waiting(row: QuarantinedBatch | QuarantinedPrice) -> None:
-    """`WrongStateError` for what was decided before."""
-    if row.state != row.State.WAITING:
-        raise WrongStateError(f"It is {row.state} already; only a waiting one can be decided.")
+def _describe(part: QuarantinedPart) -> dict[str, Any]:
+    return {"provider": part.provider, "offers": part.offer_count, "reason": part.reason}

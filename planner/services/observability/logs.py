@@ -1,4 +1,4 @@
-"""Logs and reports of errors, with the id of the request that they are about, and no secret.
+"""Logs, with the id of the request that they are about, and no secret.
 
 The id goes along into the jobs and deliveries that a request starts.
 """
@@ -11,12 +11,8 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.util import find_spec
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from pythonjsonlogger.core import RESERVED_ATTRS
 
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -117,37 +113,6 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             **{name: {"level": quiet} for name in _QUIET},
         },
     }
-
-
-def start_reports(**options: Any) -> None:
-    """Called once by each process that serves requests or jobs. Errors go to Sentry where a
-    setting names it, without who asked and without what was typed."""
-    if not settings.SENTRY_DSN:
-        return
-    if find_spec("sentry_sdk") is None:
-        raise ImproperlyConfigured(
-            "SENTRY_DSN is set, but sentry_sdk is not installed; install it with "
-            "pip install 'gpu-cost-planner[telemetry]', or unset it."
-        )
-    import sentry_sdk
-
-    sentry_sdk.init(
-        dsn=settings.SENTRY_DSN,
-        include_local_variables=False,
-        max_breadcrumbs=0,
-        max_request_body_size="never",
-        before_send=hide_typed_text,
-        **options,
-    )
-
-
-def hide_typed_text(event: Any, _hint: object = None) -> Any:
-    """The event with the route in place of its address, whose query may hold a whole plan."""
-    if request := event.get("request"):
-        parts = urlsplit(request.get("url", ""))
-        route = urlunsplit((parts.scheme, parts.netloc, name_route(parts.path), "", ""))
-        event["request"] = {"url": route}
-    return event
 
 
 def name_route(path: str) -> str:

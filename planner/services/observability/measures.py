@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 from prometheus_client import (
     REGISTRY,
@@ -25,9 +24,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from planner.models import DeliveryState, Job, JobState, WebhookDelivery
-from pricing.freshness import freshness
-from pricing.models import QuarantinedPrice, RefreshRun
-from pricing.revisions import Freshness, list_unread, newest_revisions
+from pricing.models import QuarantinedPart, RefreshRun
 
 if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
     # Measures open their files in it as they are made.
@@ -86,66 +83,37 @@ def _counted() -> CollectorRegistry:
 
 
 class DatabaseMeasures(Collector):
-    """Jobs and deliveries by state, the age of every part of the prices, refreshes."""
+    """What waits or stands still: jobs, deliveries, refreshes, parts of the prices."""
 
     def collect(self) -> Iterator[Metric]:
         now = timezone.now()
         rows = Job.objects.order_by().values_list("kind", "state").annotate(count=Count("pk"))
         yield _gauge("planner_jobs", "Jobs in the database", ("kind", "state"), rows)
-        queued = Job.objects.filter(state=JobState.QUEUED)
-        oldest = queued.aggregate(first=Min("created_at"))["first"]
-        text = "How long the oldest waiting job has waited, 0 where none waits"
-        yield _gauge("planner_oldest_queued_job_seconds", text, (), [(_seconds(oldest, now),)])
-        yield from _measure_deliveries(now)
-        rows = freshness(now.date())
-        yield from _measure_prices(rows)
-        counts = [(one.provider, len(list_unread(one))) for one in newest_revisions()]
-        text = "Parts that the last published refresh left as they were"
-        yield _gauge("planner_unread_price_parts", text, ("provider",), counts)
-        published = RefreshRun.objects.filter(outcome=RefreshRun.Outcome.PUBLISHED).order_by()
+        for name, text, waiting in (
+            (
+                "planner_oldest_queued_job_seconds",
+                "How long the oldest waiting job has waited, 0 where none waits",
+                Job.objects.filter(state=JobState.QUEUED),
+            ),
+            (
+                "planner_oldest_pending_delivery_seconds",
+                "Age of the oldest delivery that is still pending, 0 where none is",
+                WebhookDelivery.objects.filter(state=DeliveryState.PENDING),
+            ),
+        ):
+            first = waiting.aggregate(first=Min("created_at"))["first"] or now
+            yield _gauge(name, text, (), [((now - first).total_seconds(),)])
+        published = RefreshRun.objects.exclude(
+            ~Q(outcome=RefreshRun.Outcome.PUBLISHED), revision=None
+        ).order_by()
         newest = published.values_list("provider").annotate(newest=Max("started_at"))
-        ages = [(provider, _seconds(moment, now)) for provider, moment in newest]
+        ages = [(provider, (now - moment).total_seconds()) for provider, moment in newest]
         text = "Time since the last refresh that was published"
         yield _gauge("planner_price_refresh_age_seconds", text, ("provider",), ages)
-        outcomes = [(row.provider, row.last_run, 1) for row in rows if row.last_run]
-        text = "Outcome of the last refresh"
-        yield _gauge("planner_price_refresh_outcome", text, ("provider", "outcome"), outcomes)
-
-
-def _measure_deliveries(now: dt.datetime) -> Iterator[Metric]:
-    deliveries = WebhookDelivery.objects.order_by()
-    rows = deliveries.values_list("event", "state").annotate(count=Count("pk"))
-    text = "Webhook deliveries in the database"
-    yield _gauge("planner_webhook_deliveries", text, ("event", "state"), rows)
-    pending = deliveries.filter(state=DeliveryState.PENDING)
-    oldest = pending.aggregate(first=Min("created_at"))["first"]
-    text = "Age of the oldest delivery that is still pending, 0 where none is"
-    yield _gauge("planner_oldest_pending_delivery_seconds", text, (), [(_seconds(oldest, now),)])
-
-
-def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
-    """An age that nobody knows is absent, never 0."""
-    parts = [(row.provider, part) for row in rows for part in row.parts]
-    for name, field, text in (
-        ("planner_price_median_age_days", "median_age_days", "Median age of prices sold now"),
-        ("planner_price_oldest_age_days", "oldest_age_days", "Age of the oldest price sold now"),
-        ("planner_price_count", "count", "Prices of a part that are sold now"),
-    ):
-        values = [(provider, part.part, getattr(part, field)) for provider, part in parts]
-        known = [row for row in values if row[2] is not None]
-        yield _gauge(name, text, ("provider", "part"), known)
-    batches = [(row.provider, row.quarantined_batches) for row in rows]
-    text = "Batches that wait for review"
-    yield _gauge("planner_quarantined_batches", text, ("provider",), batches)
-    waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING).order_by()
-    counts = dict(waiting.values_list("provider").annotate(Count("pk")))
-    quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]
-    text = "Single prices that wait for review"
-    yield _gauge("planner_quarantined_prices", text, ("provider",), quarantined)
-
-
-def _seconds(since: dt.datetime | None, now: dt.datetime) -> float:
-    return 0.0 if since is None else max((now - since).total_seconds(), 0.0)
+        parts = QuarantinedPart.objects.filter(state=QuarantinedPart.State.WAITING).order_by()
+        counts = parts.values_list("provider").annotate(count=Count("pk"))
+        text = "Parts of the prices that wait for review; absent where none does"
+        yield _gauge("planner_quarantined_parts", text, ("provider",), counts)
 
 
 def _gauge(

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -38,8 +35,6 @@ REMEDIES = {
     "prices": "Run `manage.py migrate`, then `manage.py load_catalog`.",
     "broker": _OF_PAGES.format("CELERY_BROKER_URL"),
     "cache": _OF_PAGES.format("CACHE_URL"),
-    "uploads": "Large files of actuals are refused; see that UPLOAD_DIR names a folder that the "
-    "account of the services may write.",
 }
 """What whoever reads the log can do, by check."""
 
@@ -63,7 +58,7 @@ def check_readiness() -> dict[str, Any]:
     """The state of this process and of each check, as `/readyz` gives it."""
     checks = _run({"database": Database()})
     if checks["database"]["state"] == OK:
-        looks = {"migrations": _migrations, "prices": _prices, "uploads": _uploads}
+        looks = {"migrations": _migrations, "prices": _prices}
         if settings.CELERY_BROKER_URL:
             looks["broker"] = _broker
         others: dict[str, HealthCheck] = {name: Look(look) for name, look in looks.items()}
@@ -135,13 +130,3 @@ def _broker() -> None:
 
     with Connection(settings.CELERY_BROKER_URL, connect_timeout=2) as broker:  # type: ignore[no-untyped-call]
         broker.ensure_connection(max_retries=1, interval_start=0, timeout=2)
-
-
-def _uploads() -> None:
-    """The folder in which large files wait, or the one in which it will be made."""
-    folder = Path(settings.MEDIA_ROOT)
-    there = next(one for one in (folder, *folder.parents) if one.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(f"{there} cannot be written")
-    if shutil.disk_usage(there).free < settings.API_MAX_UPLOAD_BYTES:
-        raise ServiceWarning("the disk has no room for the largest upload")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -31,9 +31,9 @@ def portfolio_of_projects(
     projects: Iterable[Project],
     included: Iterable[str] | None = None,
     windows: Mapping[str, Window] | None = None,
-) -> tuple[Request, dict[str, str]]:
+) -> Request:
     """A portfolio of the projects that have a workload, over the months of all of them that are to
-    come, and by the name of each in it who made the project.
+    come.
 
     Months before next month count as done, projects that end before it are left out. Hours that
     are given by month move to their month of the common calendar. Budgets and quotas of a project
@@ -57,10 +57,9 @@ def portfolio_of_projects(
     last = max(_end(request) for request in requests)
     months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
-    names = _unique_names([project.name for project in rows])
     entries = [
-        _entry(name, request, project, team, first, months)
-        for name, request, project in zip(names, requests, rows, strict=True)
+        _entry(request, project, team, first, months)
+        for request, project in zip(requests, rows, strict=True)
     ]
     for entry, project in zip(entries, rows, strict=True):
         entry["included"] = chosen is None or str(project.pk) in chosen
@@ -73,7 +72,7 @@ def portfolio_of_projects(
     offers: dict[str, Any] = {}
     for offer in chain.from_iterable(request.get("custom_offers") or () for request in requests):
         offers.setdefault(str(offer.get("label")), offer)
-    portfolio = {
+    return {
         "name": f"{team.name}: all projects"[:200],
         "start": format_month(first),
         "horizon_months": months,
@@ -81,8 +80,6 @@ def portfolio_of_projects(
         "projects": entries,
         "custom_offers": list(offers.values()),
     }
-    people = (f"user:{p.created_by_id}" if p.created_by_id else "" for p in rows)
-    return portfolio, dict(zip(names, people, strict=True))
 
 
 def _refuse_alone_only(projects: Iterable[Project]) -> None:
@@ -154,18 +151,7 @@ def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
     return month, months or DEFAULT_MONTHS
 
 
-def _unique_names(names: Sequence[str]) -> list[str]:
-    out: list[str] = []
-    for name in names:
-        number, unique = 2, name
-        while unique in out:
-            unique, number = f"{name} ({number})", number + 1
-        out.append(unique)
-    return out
-
-
 def _entry(
-    name: str,
     request: Mapping[str, Any],
     project: Project,
     team: Team,
@@ -190,7 +176,7 @@ def _entry(
     start, _ = _span(request)
     has_hours = request["workload"].get("kind") == "accelerator_hours"
     return {
-        "name": name,
+        "name": project.name,
         "workload": _align(request, first, months),
         **({} if has_hours or start == first else {"start": format_month(start)}),
         "constraints": constraints,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from planner.comparison import TooLarge, TooMuchWork, compare
+from planner.contract.accelerator_names import find_software
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer, EstimateCandidate
 from planner.contract.request.comparison import ComparisonRequest, read_request
@@ -19,21 +20,18 @@ from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters, GuardRails
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
-from planner.services.teams.team_rates import inherit, with_sources
+from planner.services.teams.team_rates import AnyAnswer, inherit, with_sources
 from planner.services.work_budget import current_budget
-from planner.sizing.calibration.pilot import calibrate_request
 from planner.sizing.candidates.other_chips import with_prices
 from planner.sizing.demand import Candidate
 from planner.sizing.estimate import estimate
+from planner.usage.gpu_logs import calibrate_request
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.problems import list_errors
-from pricing.market.accelerators import find, find_software
+from pricing.market.accelerators import find
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
-
-MAX_BATCH = 100
 
 
 @dataclass(frozen=True)
@@ -62,45 +60,51 @@ class ComparisonOutcome:
 
 
 def compare_for_team(
-    request: object,
+    request: Any,
     team: Team | None = None,
     catalog: Catalog | None = None,
     report: Report = nobody_waits,
+    runs_already: bool = False,
 ) -> ComparisonOutcome:
     """Compares `request` with the team's rates and defaults applied, at the prices of `catalog`
     (today's for None), within the budget of the request or job. Raises `InvalidInput`.
 
-    `report` is told how far a simulation is.
+    `report` is told how far a simulation is; `runs_already` lets the plan begin before today.
     """
-    if not isinstance(request, Mapping):
-        raise InvalidInput("", "a request is a JSON object")
     market = catalogs.current() if catalog is None else catalog
-    resolved, inherited = dict(request), dict[str, str]()
-    if team:
-        resolved, inherited = inherit(request, team, market.exchange_rates)
-    budget = current_budget()
-    try:
-        result = compare(resolved, market, work=budget.meter, report=report)
-    except TooLarge:
-        raise
-    except TooMuchWork as refusal:
-        raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
-    if team:
-        result = with_sources(result, inherited)
+
+    def answer(resolved: Request) -> ComparisonAnswer:
+        meter = current_budget().meter
+        return compare(resolved, market, work=meter, report=report, runs_already=runs_already)
+
+    resolved, inherited, result = answer_at_rates(request, team, market, answer)
     return ComparisonOutcome(dict(request), resolved, inherited, result)
 
 
-def compare_batch(
-    items: Sequence[Mapping[str, Any]], team: Team | None = None
-) -> Iterator[dict[str, Any]]:
-    """An answer or the errors of each `{key, request}`, in order; one error stops nothing."""
-    market = catalogs.current()
-    for item in items:
-        try:
-            outcome = compare_for_team(item["request"], team, market)
-            yield {"key": item["key"], "answer": outcome.answer.to_json()}
-        except InvalidInput as refusal:
-            yield {"key": item["key"], "errors": list_errors(refusal, item["request"])}
+Request = dict[str, Any]
+
+
+def answer_at_rates(
+    request: object,
+    team: Team | None,
+    market: Catalog,
+    answer: Callable[[Request], AnyAnswer],
+    *without: str,
+) -> tuple[Request, dict[str, str], AnyAnswer]:
+    """`request` with the rates and defaults of the team, `without` some sections, where each came
+    from, and the answer to it. What is too much work here is refused with who may ask for more."""
+    if not isinstance(request, Mapping):
+        raise InvalidInput("", "a request is a JSON object")
+    resolved, inherited = dict(request), dict[str, str]()
+    if team:
+        resolved, inherited = inherit(request, team, market.exchange_rates, *without)
+    try:
+        return resolved, inherited, with_sources(answer(resolved), inherited)
+    except TooLarge:
+        raise
+    except TooMuchWork as refusal:
+        hint = current_budget().hint
+        raise TooMuchWork(refusal.field, f"{refusal.message} {hint}".strip()) from None
 
 
 def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
@@ -112,15 +116,6 @@ def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
 
     request = job.arguments["request"]
     return compare_for_team(request, job.team, report=report).answer.to_json()
-
-
-def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
-    items = job.arguments["items"]
-    results = []
-    for result in compare_batch(items, job.team):
-        results.append(result)
-        progress.step(len(results), len(items), f"Compared {result['key']}")
-    return {"results": results}
 
 
 def estimate_request(request: object) -> EstimateAnswer:
@@ -141,7 +136,7 @@ def price_estimate(
 
 
 def calibrate_run(request: object) -> CalibrationAnswer:
-    """What the log and the pilot of `request` say."""
+    """What the log of `request` says."""
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
     return calibrate_request(request)

@@ -1,4 +1,4 @@
-"""Projects and their variants: the request that each stands for."""
+"""Projects: the comparison request that each stands for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from planner.contract.request.comparison import read_request
-from planner.models import Access, Project, State, Team, Variant
+from planner.models import Access, Project, State, Team
 from planner.services.teams.access import EDIT, WrongStateError, edit, record, require, require_room
 from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
@@ -23,10 +23,9 @@ _ANY_WORKLOAD = {"kind": "accelerator_hours", "accelerator": "any", "hours_per_m
 Values = Mapping[str, Any]
 
 
-def compose(project: Project, variant: Variant | None = None) -> dict[str, Any]:
-    """The comparison request of a project, or of one of its variants."""
-    request = {"name": project.name, **project.assumptions, "workload": project.workload}
-    return _apply_changes(request, variant.changes) if variant else request
+def compose(project: Project) -> dict[str, Any]:
+    """The comparison request of a project."""
+    return {"name": project.name, **project.assumptions, "workload": project.workload}
 
 
 def project_currency(project: Project) -> str:
@@ -34,46 +33,27 @@ def project_currency(project: Project) -> str:
     return str(project.assumptions.get("currency") or project.team.currency)
 
 
-def _apply_changes(request: Values, changes: Values) -> dict[str, Any]:
-    """`changes` over `request`, section by section; another kind of workload replaces it."""
-    merged = dict(request)
-    for name, value in changes.items():
-        current = merged.get(name)
-        if isinstance(current, Mapping) and isinstance(value, Mapping):
-            is_other_kind = value.get("kind", current.get("kind")) != current.get("kind")
-            merged[name] = value if is_other_kind else {**current, **value}
-        else:
-            merged[name] = value
-    return merged
-
-
-def _check_request(request: Values, prefix: str) -> None:
-    """Refuses what a comparison would refuse, naming the field as the caller wrote it."""
-    probe = {**request, "workload": request.get("workload") or _ANY_WORKLOAD}
-    try:
-        read_request(probe)
-    except InvalidInput as refusal:
-        renamed = [_rename_field(r, prefix) for r in refusal.all()]
-        raise InvalidInput.together(renamed, len(renamed)) from None
-
-
-def _rename_field(refusal: InvalidInput, prefix: str) -> InvalidInput:
-    belongs_to_project = refusal.field.split(".")[0] in _PROJECT_FIELDS and prefix == "assumptions"
-    alone = InvalidInput(refusal.field, refusal.message)
-    return alone if belongs_to_project else alone.under(prefix)
-
-
 def _check_project(project: Project) -> None:
     for name in _PROJECT_FIELDS:
         if name in project.assumptions:
             raise InvalidInput(f"assumptions.{name}", "belongs to the project itself")
-    _check_request(compose(project), "assumptions")
+    try:  # A project without a workload yet is judged with any.
+        read_request(compose(project) | {"workload": project.workload or _ANY_WORKLOAD})
+    except InvalidInput as refusal:
+        renamed = [_name_field(each) for each in refusal.all()]
+        raise InvalidInput.together(renamed, len(renamed)) from None
     if project.budget:
         value = read_decimal(project.budget, "budget")
         if not MIN_BUDGET <= value <= MAX_BUDGET:
             problem = f"{shorten(project.budget)} is not an amount from 0.01 to 1e13"
             raise InvalidInput("budget", problem)
         project.budget = f"{value:f}"
+
+
+def _name_field(refusal: InvalidInput) -> InvalidInput:
+    """The refusal with its field as the caller wrote it."""
+    alone = InvalidInput(refusal.field, refusal.message)
+    return alone if refusal.field.split(".")[0] in _PROJECT_FIELDS else alone.under("assumptions")
 
 
 def require_free_name(
@@ -134,7 +114,6 @@ def delete_project(access: Access, project: Project) -> None:
         project,
         before={
             "name": project.name,
-            "variants": list(project.variants.values_list("name", flat=True)),
             "saved_comparisons": [
                 {"name": name, **summary}
                 for name, summary in project.saved_comparisons.values_list("name", "summary")
@@ -145,52 +124,3 @@ def delete_project(access: Access, project: Project) -> None:
         },
     )
     project.delete()
-
-
-def build_variant(access: Access, project: Project, values: Values) -> Variant:
-    """A variant that may be created, not stored yet. Raises `InvalidInput`."""
-    require(access, project.team_id, EDIT)
-    require_room("variants", project.variants.all())
-    variant = Variant(
-        team_id=project.team_id, project=project, created_by_id=access.user_id, **values
-    )
-    _check_request(compose(project, variant), "changes")
-    return variant
-
-
-@transaction.atomic
-def create_variant(access: Access, project: Project, values: Values) -> Variant:
-    variant = build_variant(access, project, values)
-    try:
-        with transaction.atomic():
-            variant.save()
-    except IntegrityError:
-        raise _name_taken(variant) from None
-    record(access, "variant.created", variant, after=values)
-    return variant
-
-
-@transaction.atomic
-def change_variant(
-    access: Access, variant: Variant, changes: Values, seen_version: int | None = None
-) -> Variant:
-    require(access, variant.team_id, EDIT)
-    for name, value in changes.items():
-        setattr(variant, name, value)
-    _check_request(compose(variant.project, variant), "changes")
-    try:
-        with transaction.atomic():
-            return edit(access, variant, changes, seen_version=seen_version)
-    except IntegrityError:
-        raise _name_taken(variant) from None
-
-
-@transaction.atomic
-def delete_variant(access: Access, variant: Variant) -> None:
-    require(access, variant.team_id, EDIT)
-    record(access, "variant.deleted", variant, before={"changes": variant.changes})
-    variant.delete()
-
-
-def _name_taken(variant: Variant) -> InvalidInput:
-    return InvalidInput("name", f"{variant.name[:60]!r} is taken in this project")

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from pydantic import BaseModel
 
 from planner.contract.amounts import format_money, format_month, name_day, name_month, next_month
 from planner.contract.answer.comparison import ComparisonAnswer, RowChange, summarize_answer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.verdict import Verdict
+from planner.contract.figures import verdict_facts
 from planner.contract.labels import (
     SCENARIO_TITLES,
     accelerator_name,
-    budget_title,
     category_title,
     choice_name,
     field_name,
     join_reasons,
 )
-from planner.contract.request.comparison import read_request
 from planner.models import (
     Access,
     Project,
@@ -33,17 +28,14 @@ from planner.models import (
     SavedComparison,
     State,
     Team,
-    Variant,
     WebhookEvent,
 )
 from planner.models.project import REASON_LENGTH
-from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
+from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import (
     build_project,
-    build_variant,
     compose,
     create_project,
-    create_variant,
     require_free_name,
 )
 from planner.services.teams.access import (
@@ -62,16 +54,7 @@ from pricing.common.bounded import check_text
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-
-@dataclass(frozen=True)
-class AnswerToSave:
-    """A request with its answer, and the market and day of which it is."""
-
-    request: dict[str, Any]
-    """As its author wrote it."""
-    outcome: ComparisonOutcome
-    market: Catalog
-    day: dt.date
+Request = Mapping[str, Any]
 
 
 def save_comparison(access: Access, project: Project, **fields: Any) -> SavedComparison:
@@ -83,67 +66,75 @@ def prepare_comparison(
     access: Access,
     project: Project,
     *,
-    name: str,
-    note: str = "",
-    variant: Variant | None = None,
-    request: dict[str, Any] | None = None,
+    request: Request | None = None,
     pinned: Catalog | None = None,
+    **labels: Any,
 ) -> Callable[[], SavedComparison]:
-    """Answers the variant's request (or `request`), at `pinned` prices where they are given, with
-    the database free meanwhile. What it gives back keeps the answer as a draft."""
+    """Answers the project's request (or `request`), at `pinned` prices where they are given. What
+    it gives back keeps the answer as a draft."""
     require(access, project.team_id, EDIT)
     require_room("saved comparisons", project.saved_comparisons.all())
-    original_request = compose(project, variant) if request is None else request
-    if not original_request.get("workload"):
-        raise InvalidInput("request", "the project has no workload yet; give it one")
-    answer = answer_to_save(project.team, original_request, pinned)
-    labels = {"name": name, "note": note, "follows_project": request is None}
-    return lambda: store_answer(access, project, answer, variant=variant, **labels)
+    wanted = compose(project) if request is None else request
+    columns = _answer(project.team, wanted, pinned)
+    return lambda: _store(access, project, **columns, **labels)
 
 
-def answer_to_save(
-    team: Team, request: dict[str, Any], pinned: Catalog | None = None
-) -> AnswerToSave:
-    """The answer to a request, whose plan begins next month where it names no month."""
+def save_in_new_project(
+    access: Access,
+    team: Team,
+    request: Request,
+    *,
+    project: str,
+    budget: str = "",
+    pinned: Catalog | None = None,
+    **labels: Any,
+) -> SavedComparison:
+    """A project with the request's workload and assumptions, a budget for the whole plan where one
+    is set, and its first saved comparison."""
+    assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
+    values = {
+        "name": project,
+        "workload": request.get("workload") or {},
+        "assumptions": assumptions,
+        "budget": budget,
+    }
+    require(access, team.pk, EDIT)
+    require_free_name(team, project, "new_project")
+    columns = _answer(team, compose(build_project(access, team, values)), pinned)
+    with transaction.atomic():
+        return _store(access, create_project(access, team, values), **columns, **labels)
+
+
+def _answer(team: Team, request: Request, pinned: Catalog | None) -> dict[str, Any]:
+    """The columns of the answer to a request, with the database free while it is computed; a plan
+    begins next month where it names no month."""
+    if not request.get("workload"):
+        raise InvalidInput("workload", "is not described yet; describe the work first")
     today = timezone.now().date()
     dated_request = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current() if pinned is None else pinned
-    return AnswerToSave(request, compare_for_team(dated_request, team, market), market, today)
+    outcome = compare_for_team(dated_request, team, market, runs_already=pinned is not None)
+    return {
+        "given": request,
+        "request": outcome.resolved_request,
+        "revisions": {info.provider: info.revision for info in market.revisions},
+        "answer": outcome.answer.to_json(),
+        "rows": shown_rows(outcome.answer),
+        "summary": summarize_answer(outcome.answer).model_dump(mode="json"),
+        "answered_on": today,
+    }
 
 
 @transaction.atomic
-def store_answer(
-    access: Access,
-    project: Project,
-    answer: AnswerToSave,
-    *,
-    variant: Variant | None = None,
-    **labels: Any,
-) -> SavedComparison:
+def _store(access: Access, project: Project, **columns: Any) -> SavedComparison:
     """Keeps an answer as a draft of the project. Meanwhile the project may have gone, its room may
-    have been taken and the caller may have left the team. `labels` are columns beside it."""
-    projects, variants = Project.objects.filter(pk=project.pk), project.variants.all()
-    if not projects.select_for_update().exists():
+    have been taken and the caller may have left the team."""
+    if not Project.objects.filter(pk=project.pk).select_for_update().exists():
         raise WrongStateError("The project was deleted while its answer was computed.")
-    if variant is not None and not variants.filter(pk=variant.pk).exists():
-        raise WrongStateError("The variant was deleted while its answer was computed.")
     require_still(access, project.team_id, EDIT)
     require_room("saved comparisons", project.saved_comparisons.all())
-    outcome, market = answer.outcome, answer.market
     saved = SavedComparison.objects.create(
-        team_id=project.team_id,
-        project=project,
-        variant=variant,
-        given=answer.request,
-        request=outcome.resolved_request,
-        inherited=outcome.inherited,
-        revisions={info.provider: info.revision for info in market.revisions},
-        answer=outcome.answer.to_json(),
-        rows=shown_rows(outcome.answer),
-        summary=summarize_answer(outcome.answer).model_dump(mode="json"),
-        answered_on=answer.day,
-        created_by_id=access.user_id,
-        **labels,
+        team_id=project.team_id, project=project, created_by_id=access.user_id, **columns
     )
     record(access, "saved_comparison.created", saved, after=saved.summary)
     return saved
@@ -166,13 +157,6 @@ def delete_saved(access: Access, saved: SavedComparison) -> None:
     _expect(saved, State.DRAFT)
     record(access, "saved_comparison.deleted", saved, before=saved.summary)
     saved.delete()
-
-
-def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
-    """Whether a price list that the answer used has a later revision now."""
-    return saved.read_summary().uses_catalog and any(
-        current.get(p, revision) != revision for p, revision in saved.revisions.items()
-    )
 
 
 # States -----------------------------------------------------------------------------------
@@ -330,40 +314,19 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
         yield "Why", reason, ""
     if verdict.late_delivery:
         yield "If servers come late", verdict.late_delivery.sentence, ""
-    for unknown in verdict.ask_first:
-        yield "Ask first", unknown.sentence, ""
-    for turn in verdict.switch_points:
-        yield "What would change it", turn.sentence, ""
+    for sentence in verdict.ask_first:
+        yield "Ask first", sentence, ""
+    for sentence in verdict.turns:
+        yield "What would change it", sentence, ""
 
 
 def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
     verdict, currency = answer.verdict, answer.currency
     if verdict is None:
         return
-    amounts = (
-        ("Expected cost", verdict.expected),
-        ("Total", verdict.total),
-        ("In today's money", verdict.present_value),
-        ("Capital to approve now", verdict.capital_to_approve),
-        ("Contracts to sign now", verdict.obligation_to_sign),
-        ("Due within the plan", verdict.within_horizon),
-        ("Owed afterwards", verdict.owed_after),
-        ("Resale counted at the end", verdict.resale),
-    )
-    for label, amount in amounts:
-        if amount is not None:
-            yield label, *_money(amount, currency)
-    yield from _certainty(verdict, currency)
-    for use in verdict.budget:
-        title = budget_title(use.kind, use.fiscal_year)
-        yield (
-            f"{title}, left of {format_money(use.budget, currency)}",
-            *_money(use.headroom, currency),
-        )
-    if verdict.payback:
-        yield "Pays back", name_month(verdict.payback), ""
-    if verdict.oldest_price:
-        yield "Oldest rental price paid", name_day(verdict.oldest_price), ""
+    totals = ("Total", verdict.total, "money"), ("In today's money", verdict.present_value, "money")
+    for title, value, kind in (*totals, *verdict_facts(answer)):
+        yield title, *_write(value, kind, currency)
     for row in answer.catalog:
         day = f" of {name_day(row.as_of)}" if row.as_of else ""
         yield f"Price list of {row.provider}", f"revision {row.revision}{day}", ""
@@ -371,13 +334,14 @@ def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
         yield "Exchange rate", answer.exchange_rate.units_per_usd, f"{currency} per USD"
 
 
-def _certainty(verdict: Verdict, currency: str) -> Iterator[Row]:
-    if verdict.range:
-        label = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
-        low, unit = _money(verdict.range.p10, currency)
-        yield label, f"{low} – {_money(verdict.range.p90, currency)[0]}", unit
-    if verdict.confidence is not None:
-        yield "Stays the cheapest", f"{verdict.confidence:.0%}", "of cases"
+def _write(value: Any, kind: str, currency: str) -> tuple[str, str]:
+    if kind == "money":
+        return _money(value, currency)
+    if kind == "share":
+        return f"{value:.0%}", "of cases"
+    if kind == "month":
+        return f"{value:%B %Y}", ""
+    return (name_day(value) if kind == "day" else str(value)), ""
 
 
 def _ways(answer: ComparisonAnswer) -> Iterator[Row]:
@@ -471,96 +435,3 @@ def _by_label(sections: list[Section]) -> dict[str, str]:
         if section["title"] in (FIGURES, ASSUMPTIONS)
         for label, value, unit in section["rows"]
     }
-
-
-Request = Mapping[str, Any]
-
-
-def save_in_new_project(
-    access: Access,
-    team: Team,
-    request: Request,
-    *,
-    project: str,
-    name: str,
-    note: str = "",
-    budget: str = "",
-    pinned: Catalog | None = None,
-) -> SavedComparison:
-    """A project with the request's workload and assumptions, a budget for the whole plan where one
-    is set, and its first saved comparison."""
-    _expect_workload(request)
-    assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
-    values = {
-        "name": project,
-        "workload": request["workload"],
-        "assumptions": assumptions,
-        "budget": budget,
-    }
-    require(access, team.pk, EDIT)
-    require_free_name(team, project, "new_project")
-    planned = build_project(access, team, values)
-    answer = answer_to_save(team, compose(planned), pinned)
-    with transaction.atomic():
-        created = create_project(access, team, values)
-        return store_answer(access, created, answer, name=name, note=note)
-
-
-def save_as_variant(
-    access: Access,
-    project: Project,
-    request: Request,
-    *,
-    name: str,
-    note: str = "",
-    pinned: Catalog | None = None,
-) -> SavedComparison:
-    """A variant of the project with what the request changes, and its saved comparison."""
-    _expect_workload(request)
-    changes = changes_between(compose(project), request)
-    values = {"name": name, "changes": changes}
-    planned = build_variant(access, project, values)
-    require_room("saved comparisons", project.saved_comparisons.all())
-    answer = answer_to_save(project.team, compose(project, planned), pinned)
-    with transaction.atomic():
-        variant = create_variant(access, project, values)
-        return store_answer(access, project, answer, variant=variant, name=name, note=note)
-
-
-def changes_between(base: Request, wanted: Request) -> dict[str, Any]:
-    """What laid over `base` section by section gives `wanted`; the name belongs to the project.
-
-    A field that `wanted` leaves out takes its default, so that the base's does not show through.
-
-    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100}
-    >>> base = {"workload": work, "horizon_months": 24, "finance": {"tax_rate": 0.2}}
-    >>> changes_between(base, {"workload": work, "finance": {"discount_rate_per_year": 0.1}})
-    {'horizon_months': 36, 'finance': {'tax_rate': None, 'discount_rate_per_year': 0.1}}
-    """
-    defaults = read_request(wanted)
-    return {
-        name: _change(base.get(name), wanted.get(name), getattr(defaults, name, None))
-        for name in {**base, **wanted}
-        if name != "name" and base.get(name) != wanted.get(name)
-    }
-
-
-def _change(base: Any, wanted: Any, default: Any) -> Any:
-    if isinstance(base, Mapping) and isinstance(wanted, Mapping):
-        if base.get("kind") != wanted.get("kind"):
-            return dict(wanted)
-        changed = [name for name in {**base, **wanted} if base.get(name) != wanted.get(name)]
-        return {n: wanted.get(n, _to_json(getattr(default, n, None))) for n in changed}
-    return _to_json(default) if wanted is None else wanted
-
-
-def _to_json(value: Any) -> Any:
-    """A default as JSON: a whole section that is left out is None, a tuple is a list."""
-    if isinstance(value, BaseModel):
-        return None
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _expect_workload(request: Request) -> None:
-    if not request.get("workload"):
-        raise InvalidInput("workload", "is not described yet; describe the work first")

@@ -154,7 +154,6 @@ LIMITS: dict[str, tuple[str | int, str]] = {
     "members": ("MEMBERS_PER_TEAM", "A team has at most {:,} members"),
     "projects": ("PROJECTS_PER_TEAM", "A team has at most {:,} projects"),
     "uploads": ("UPLOADS_PER_PROJECT", "A project has at most {:,} uploads of actuals"),
-    "variants": (200, "A project has at most {:,} variants"),
     "saved comparisons": (1_000, "A project has at most {:,} saved comparisons"),
     "saved portfolios": (1_000, "A team has at most {:,} saved portfolios"),
     "tokens": (500, "A team has at most {:,} tokens"),  # that still work

@@ -74,12 +74,16 @@ def check_settings(changes: Mapping[str, Any]) -> None:
 
 
 def inherit(
-    base_request: Mapping[str, Any], team: Team, rates: ExchangeRates | None = None
+    base_request: Mapping[str, Any],
+    team: Team,
+    rates: ExchangeRates | None = None,
+    *without: str,
 ) -> tuple[Request, dict[str, str]]:
     """`base_request` with what the team adds, and where each added field came from.
 
     The team's money is in its own currency; a request in another one gets it converted at
-    `rates`, or at the rates that it gives itself.
+    `rates`, or at the rates that it gives itself. `without` are sections that take
+    no defaults.
     """
     request: Request = dict(base_request)
     inherited: dict[str, str] = {}
@@ -99,7 +103,7 @@ def inherit(
             inherited[name] = f"{len(added)} of the team {team.name}"
     for section, values in team.defaults.items():
         own = request.get(section) or {}
-        if not isinstance(own, Mapping):
+        if section in without or not isinstance(own, Mapping):
             continue
         scaled = _scale(section, values, factor)
         for name in values:

@@ -27,7 +27,7 @@ from planner.models import (
 from planner.services.jobs import background
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import DELIVERY_ATTEMPTS
-from planner.services.teams.access import OWN, edit, record, require, require_room
+from planner.services.teams.access import OWN, record, require, require_room
 from planner.services.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput
 
@@ -62,29 +62,6 @@ def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> Webho
     return endpoint
 
 
-def change_endpoint(
-    access: Access,
-    endpoint: WebhookEndpoint,
-    changes: Mapping[str, Any],
-    seen_version: int | None = None,
-) -> WebhookEndpoint:
-    require(access, endpoint.team_id, OWN)
-    if "url" in changes:
-        outbound.check_url(changes["url"])
-    return edit(access, endpoint, changes, seen_version=seen_version)
-
-
-@transaction.atomic
-def rotate_secret(access: Access, endpoint: WebhookEndpoint) -> WebhookEndpoint:
-    """A new signing secret; deliveries from now on are signed with it."""
-    require(access, endpoint.team_id, OWN)
-    changes = {"secret_version": endpoint.secret_version + 1}
-    rotated = edit(access, endpoint, changes, action="webhook.secret_rotated")
-    rotated.secret = new_secret()
-    rotated.save(update_fields=["secret"])
-    return rotated
-
-
 @transaction.atomic
 def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
     require(access, endpoint.team_id, OWN)
@@ -97,7 +74,7 @@ def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
 
 def emit(team_id: int, event: WebhookEvent, payload: Mapping[str, Any]) -> None:
     """Queues `event` for each of the team's endpoints that asked for it."""
-    endpoints = WebhookEndpoint.objects.filter(team_id=team_id, active=True)
+    endpoints = WebhookEndpoint.objects.filter(team_id=team_id)
     _queue([e for e in endpoints if event in e.events], event, payload)
 
 
@@ -157,8 +134,6 @@ def _claim() -> WebhookDelivery | None:
 def _post_now(delivery: WebhookDelivery) -> None:
     delivery.response_status, error = None, ""
     try:
-        if not delivery.endpoint.active and delivery.event != WebhookEvent.TEST:
-            raise InvalidInput("active", "the webhook was switched off before this was sent")
         delivery.response_status = _send(delivery)
         if not 200 <= delivery.response_status < 300:
             error = f"The endpoint answered {delivery.response_status}."

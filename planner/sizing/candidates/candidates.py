@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
+from planner.contract.accelerator_memory import usable_gib
 from planner.contract.answer.estimate import EstimateCandidate
-from planner.contract.request.workload import SizedWorkload
-from planner.sizing.evidence.sample_runs import MIXED
-from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain
-from planner.sizing.layout.shapes import usable_gib
+from planner.contract.request.workload import Serving, SizedWorkload
+from planner.sizing.evidence.benchmarks import MIXED
+from planner.sizing.footprint.memory import ONE_NODE, RACK_DOMAIN, fast_domain
 from planner.sizing.layout.step_time import links_of
 from planner.sizing.performance.levels import peak_tflops
 from planner.sizing.runs.placed_run import placed_on
 from planner.sizing.runs.run_size import RunSize, RunTask
 from planner.sizing.runs.sample_run import SampleTask
-from planner.sizing.runs.schedule import Schedule, Window, lay_out
+from planner.sizing.runs.schedule import Schedule, Window, lay_out, lay_out_months
+from planner.sizing.runs.served_run import ServingTask
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
@@ -69,21 +70,27 @@ class Placement:
         eligible: dict[str, Schedule] = {}
         excluded: dict[str, str] = {}
         for one in accelerators:
-            outcome = exclusion(one) or self._try(one)
+            outcome = self._exclusion(one) or self._try(one)
             if isinstance(outcome, Schedule):
                 eligible[one.slug] = outcome
             else:
                 excluded[one.slug] = outcome
         return eligible, excluded
 
+    def _exclusion(self, one: Accelerator, least: int = 1) -> str | None:
+        is_served = isinstance(self.workload, Serving)
+        return exclusion(one, least) if not is_served or one.retired else None
+
     def _laid(self, task: RunTask) -> Schedule:
+        if isinstance(task, ServingTask):
+            return lay_out_months(task.at(), self.horizon)
         factor = self.workload.attempts_factor
         return lay_out(self.windows, self.horizon, task, factor, self.is_whole)
 
     def _try(self, one: Accelerator) -> Schedule | str:
         try:
             task = task_on(self.workload, one)
-            return exclusion(one, task.min_accelerators) or self._laid(task)
+            return self._exclusion(one, task.min_accelerators) or self._laid(task)
         except InvalidInput as error:
             if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
                 return error.message
@@ -93,6 +100,7 @@ class Placement:
 TASKS: dict[str, Callable[[Any, Accelerator], RunTask]] = {
     "training": placed_on,
     "samples": SampleTask,
+    "serving": ServingTask,
 }
 """Kind of work → its run on one kind of accelerator."""
 
@@ -256,54 +264,44 @@ CLASS_ORDER = {"data_center": 0, "tpu": 0, "workstation": 1, "consumer": 2}
 """Order of classes where all else is equal; a planning choice, 2026."""
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """One accelerator's place; the figures are None where it is excluded."""
-
-    accelerator: Accelerator
-    rank: int | None
-    size: RunSize | None
-    why_not: str = ""
-
-    @property
-    def answer(self) -> EstimateCandidate:
-        """Its place as the estimate gives it."""
-        one, size = self.accelerator, self.size
-        return EstimateCandidate(
-            accelerator=one.slug,
-            rank=self.rank,
-            fits=size is not None,
-            why_not=self.why_not,
-            accelerator_class=one.accelerator_class,
-            system=describe_system(one, size.accelerators if size else 1),
-            memory_gib=one.memory_gib,
-            memory_bandwidth_gb_per_s=one.memory_bandwidth_gb_per_s,
-            market_status=market_status_of(one),
-            serves_tier=serves_tier(one),
-            cores=one.cores,
-            base_clock_mhz=one.base_clock_mhz,
-            boost_clock_mhz=one.boost_clock_mhz,
-            dense_tflops=size.dense_tflops if size else peak_tflops(one, MIXED),
-            interconnect=one.interconnect,
-            interconnect_gb_per_s=one.interconnect_gb_per_s,
-            accelerators=size and size.accelerators,
-            min_accelerators=size and size.min_accelerators,
-            accelerator_hours=size and size.hours,
-            wall_clock_hours=size and size.wall_clock_hours,
-            memory_headroom=size and size.headroom,
-            energy_kwh=size and size.energy_kwh,
-            notes=tuple(notes_on(one)),
-            restrictions=restrictions_on(one),
-            reasons=reasons_for(one, size),
-        )
-
-
-def rank(eligible: Mapping[str, Schedule], excluded: Mapping[str, str]) -> tuple[Ranked, ...]:
+def rank(
+    eligible: Mapping[str, Schedule], excluded: Mapping[str, str]
+) -> tuple[EstimateCandidate, ...]:
     """Accelerators that fit, best first, then the excluded ones by name."""
     sizes = sorted((laid.largest for laid in eligible.values()), key=_order)
-    fitting = [Ranked(size.accelerator, i, size) for i, size in enumerate(sizes, start=1)]
-    left = [Ranked(get(slug), None, None, why) for slug, why in sorted(excluded.items())]
+    fitting = (_candidate(size.accelerator, size, i) for i, size in enumerate(sizes, start=1))
+    left = (_candidate(get(slug), why_not=why) for slug, why in sorted(excluded.items()))
     return (*fitting, *left)
+
+
+SHEET = EstimateCandidate.model_fields.keys() & {f.name for f in fields(Accelerator)} - {"notes"}
+"""Figures of a candidate that its data sheet gives."""
+
+
+def _candidate(
+    one: Accelerator, size: RunSize | None = None, place: int | None = None, why_not: str = ""
+) -> EstimateCandidate:
+    """Its place as the estimate gives it; figures of a run are None where it is excluded."""
+    return EstimateCandidate(
+        **{name: getattr(one, name) for name in SHEET},
+        **({name: getattr(size, name) for name in OF_A_RUN} if size else {}),
+        accelerator=one.slug,
+        rank=place,
+        fits=size is not None,
+        why_not=why_not,
+        system=describe_system(one, size.accelerators if size else 1),
+        market_status=market_status_of(one),
+        serves_tier=serves_tier(one),
+        dense_tflops=size.dense_tflops if size else peak_tflops(one, MIXED),
+        accelerator_hours=size and size.hours,
+        memory_headroom=size and size.headroom,
+        notes=notes_on(one),
+        restrictions=restrictions_on(one),
+        reasons=reasons_for(one, size),
+    )
+
+
+OF_A_RUN = ("accelerators", "min_accelerators", "wall_clock_hours", "energy_kwh")
 
 
 def describe_system(one: Accelerator, count: int) -> str:
@@ -339,8 +337,6 @@ def _order(size: RunSize) -> tuple[float, ...]:
 LIGHT_GIB, LIGHT_HOURS = 24.0, 100.0
 """Memory and hours of one card up to which work is light: what a workstation card holds, for some
 days; planning values of this project, 2026."""
-ONE_NODE = 8
-"""Accelerators up to which work stays in one server (HGX and DGX, NVIDIA, 2017-2025)."""
 TIERS = {
     "light": "one card of up to 24 GiB for some days: workstation or inference cards do",
     "complex": "one server: cards of more than 24 GiB, better with fast links",

@@ -11,15 +11,15 @@ from planner.contract.answer.estimate import (
     CpuNote,
     EstimateAnswer,
     EstimateCandidate,
-    ServingPlan,
 )
 from planner.contract.request.workload import (
     AcceleratorHours,
     Samples,
+    Serving,
     SizedWorkload,
     Training,
 )
-from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
+from planner.sizing.evidence.benchmarks import TRAINING_FACTOR
 from planner.sizing.footprint.training_flops import checked_training, compute_work
 from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.sample_run import rate_on
@@ -55,11 +55,13 @@ def porting_usd(stacks: Collection[str]) -> float:
 
 
 def list_other_chips(
-    workload: object, size: RunSize | None, hours: float, served: ServingPlan | None = None
+    workload: object, size: RunSize | None, hours: float
 ) -> tuple[ChipAdvice, ...]:
     """What speaks for an ASIC and for an FPGA in this work; empty for hours as given."""
     if size is None:
         return ()
+    if isinstance(workload, Serving):
+        return (_fpga(workload), _served(hours))
     is_long = isinstance(workload, Training) and hours >= PORT_HOURS
     if is_long:
         words = f"worth comparing for {hours:,.0f} h of dense matrix work"
@@ -67,20 +69,50 @@ def list_other_chips(
         words = f"not for {hours:,.0f} h of work, unless the code runs there already"
     else:
         words = "for models whose operations they support"
-    return (_asic(is_long, words), _fpga(workload), _served(served))
+    return (_asic(is_long, words), _fpga(workload), _served(None))
 
 
-def _asic(is_better: bool, words: str, saving_usd: float | None = None) -> ChipAdvice:
-    """TPU, Trainium: by the hours over which a port is spread, or by what it saves."""
+def _advice(
+    kind: str, chips: tuple[str, ...], use: str, is_better: bool | None, months: float, words: str
+) -> ChipAdvice:
+    usd = months * ENGINEER_USD
+    cost = f", some {usd:,.0f} USD of engineering (planning value)"
     return ChipAdvice(
-        kind="asic",
-        chips=ASICS,
-        use="training",
-        is_better=is_better,
-        porting_usd=ASIC_MONTHS * ENGINEER_USD,
-        saving_usd=saving_usd,
-        words=f"ASIC ({', '.join(ASICS)}): {words}; {PORT}{_cost(ASIC_MONTHS)}",
+        kind=kind, chips=chips, use=use, is_better=is_better, porting_usd=usd, words=words + cost
     )
+
+
+def _asic(is_better: bool, words: str) -> ChipAdvice:
+    """TPU, Trainium: by the hours over which a port is spread, or by what it saves."""
+    words = f"ASIC ({', '.join(ASICS)}): {words}; {PORT}"
+    return _advice("asic", ASICS, "training", is_better, ASIC_MONTHS, words)
+
+
+def _fpga(workload: object) -> ChipAdvice:
+    """By whether a fixed model of this size could be served on one; whether it then is the better
+    choice hangs on a latency and a lifetime that no request says."""
+    size = workload.parameters if isinstance(workload, Training | Samples | Serving) else None
+    is_large = size is not None and size > FPGA_PARAMETERS
+    model = "a model of at most 100 million parameters" if size is None else "this model"
+    words = (
+        ", and this model is larger than what its chip holds, beyond which a GPU is faster"
+        if is_large
+        else f"; worth it to serve {model} unchanged for years at latencies below a millisecond, "
+        "or beside a sensor"
+    )
+    words = f"FPGA: not for training{words}; a port takes months of hardware design"
+    return _advice("fpga", ("FPGA",), "serving", False if is_large else None, FPGA_MONTHS, words)
+
+
+def _served(hours_per_month: float | None) -> ChipAdvice:
+    """Inferentia: by the hours a year of serving that the port is spread over."""
+    hours = 12 * (hours_per_month or 0.0)
+    is_better = hours >= PORT_HOURS
+    words = "to serve what was trained, steadily and unchanged"
+    if hours:
+        words = f"{'worth comparing' if is_better else 'not'} for {hours:,.0f} h of serving a year"
+    words = f"ASIC (Inferentia): not for training; {words}; a port compiles the model with Neuron"
+    return _advice("asic", ("Inferentia",), "serving", is_better, NEURON_MONTHS, words)
 
 
 def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> ChipAdvice:
@@ -97,52 +129,7 @@ def with_rents(chip: ChipAdvice, usd_by_accelerator: Mapping[str, float]) -> Chi
         f"{verdict}: on demand {get(asic).name} {does} {abs(saving):,.0f} USD"
         f"{'' if saving > 0 else ' more'} against {get(gpu).name}, the port included"
     )
-    return _asic(saving > 0, words, saving)
-
-
-def _fpga(workload: object) -> ChipAdvice:
-    """By whether a fixed model of this size could be served on one; whether it then is the better
-    choice hangs on a latency and a lifetime that no request says."""
-    size = workload.parameters if isinstance(workload, Training | Samples) else None
-    is_large = size is not None and size > FPGA_PARAMETERS
-    model = "a model of at most 100 million parameters" if size is None else "this model"
-    words = (
-        ", and this model is larger than what its chip holds, beyond which a GPU is faster"
-        if is_large
-        else f"; worth it to serve {model} unchanged for years at latencies below a millisecond, "
-        "or beside a sensor"
-    )
-    return ChipAdvice(
-        kind="fpga",
-        chips=("FPGA",),
-        use="serving",
-        is_better=False if is_large else None,
-        porting_usd=FPGA_MONTHS * ENGINEER_USD,
-        words=f"FPGA: not for training{words}; a port takes months of hardware design"
-        f"{_cost(FPGA_MONTHS)}",
-    )
-
-
-def _served(plan: ServingPlan | None) -> ChipAdvice:
-    """Inferentia: by the hours a year of serving that the port is spread over."""
-    hours = plan.accelerator_hours_per_month * 12 if plan else 0.0
-    is_better = hours >= PORT_HOURS
-    words = "worth comparing" if is_better else "not"
-    words += f" for {hours:,.0f} h of serving a year"
-    return ChipAdvice(
-        kind="asic",
-        chips=("Inferentia",),
-        use="serving",
-        is_better=is_better,
-        porting_usd=NEURON_MONTHS * ENGINEER_USD,
-        words="ASIC (Inferentia): not for training; "
-        f"{words if plan else 'to serve what was trained, steadily and unchanged'}; "
-        f"a port compiles the model with Neuron{_cost(NEURON_MONTHS)}",
-    )
-
-
-def _cost(months: float) -> str:
-    return f", some {months * ENGINEER_USD:,.0f} USD of engineering (planning value)"
+    return _asic(saving > 0, words).model_copy(update={"saving_usd": saving})
 
 
 CHEAPEST, FASTEST, KNEE, FRONT = "cheapest", "fastest", "knee", "front"
@@ -192,20 +179,24 @@ def with_prices(
             run["rented_wall_clock_hours"] = hours / count
             rented[slug] = one.model_copy(update=run)
     points = {s: (one.rent_usd, one.rented_wall_clock_hours) for s, one in rented.items()}
-    front = find_front(points)
-    candidates = tuple(
-        rented[one.accelerator].model_copy(update={"choice": front.get(one.accelerator)})
-        if one.accelerator in rented
-        else one
-        for one in answer.candidates
-    )
+    for slug, choice in find_front(points).items():
+        rented[slug] = rented[slug].model_copy(update={"choice": choice})
+    candidates = tuple(rented.get(one.accelerator, one) for one in answer.candidates)
     one_run = (answer.wall_clock_hours or 0.0) * answer.accelerators
     times = answer.accelerator_hours.p50 / one_run if one_run else float(answer.runs)
     rents = {slug: (one.rent_usd or 0.0) * times for slug, one in rented.items()}
     chips = tuple(with_rents(chip, rents) for chip in answer.chips)
-    words = tuple(chip.words for chip in chips)
+    serving, rent = answer.serving, rented.get(answer.accelerator)
+    if serving and rent and rent.rent_usd is not None:
+        usd = rent.rent_usd / serving.tokens_per_month * 1e6
+        serving = serving.model_copy(update={"usd_per_million_tokens": usd})
     return answer.model_copy(
-        update={"candidates": candidates, "chips": chips, "other_chips": words}
+        update={
+            "candidates": candidates,
+            "chips": chips,
+            "other_chips": tuple(chip.words for chip in chips),
+            "serving": serving,
+        }
     )
 
 
@@ -228,6 +219,8 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     A100's rate, whatever their loader; None where that is not known."""
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+    if isinstance(workload, Serving):
+        return None
     gflops = workload.forward_gflops_per_sample
     if gflops is not None and workload.samples_per_second is None and workload.benchmark is None:
         a100 = A100_USUAL_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
@@ -249,6 +242,8 @@ def cpu_note(
     hours and what to do about it."""
     if isinstance(workload, AcceleratorHours):
         return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
+    if isinstance(workload, Serving):
+        return CpuNote(is_enough=None, hours=None, note="serving is sized for accelerators alone")
     one_run = cpu_hours(workload)
     if one_run is None:
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"

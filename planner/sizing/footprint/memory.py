@@ -7,19 +7,16 @@ stages.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from functools import cache
 
-from planner.contract.answer.estimate import ServingMemory
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import shape_of_training, usual_length
+from planner.sizing.footprint.training_flops import shape_of_training
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
 
 GIB = 2.0**30
 """Bytes; definition (IEC 80000-13, 2008)."""
-BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
+BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.56}
 """Bytes of one stored value, by precision; definition (IEEE 754, 2019, and its short forms)."""
 ADAPTER_RANK = 16
 """Rank of adapters on all linear layers where their parameters are not given (huggingface/peft
@@ -27,26 +24,6 @@ documentation, 2024)."""
 ADAPTER_PARAMETERS = 18.0
 """Adapter parameters per rank, layer and hidden unit: 4 attention matrices of 2 d and two
 feed-forward matrices of 5 d (from Hu et al., LoRA, arXiv 2106.09685 section 4, 2021)."""
-CONTEXT_GIB, FRAGMENTATION = 0.75, 0.04
-"""GiB and share of memory that driver context, communication buffers and fragmentation keep;
-planning values of this project, 2026."""
-
-
-@dataclass(frozen=True)
-class Memory:
-    """GiB on one accelerator."""
-
-    weights_gib: float
-    gradients_gib: float
-    optimizer_gib: float
-    activations_gib: float
-    logits_gib: float
-    overhead_gib: float
-
-    @property
-    def total_gib(self) -> float:
-        parts = (self.weights_gib, self.gradients_gib, self.optimizer_gib)
-        return sum(parts) + self.activations_gib + self.logits_gib + self.overhead_gib
 
 
 def weight_bytes(parameters: float, precision: str) -> float:
@@ -62,11 +39,6 @@ def adapter_parameters(training: Training) -> float:
     return ADAPTER_PARAMETERS * ADAPTER_RANK * shape.layers * shape.hidden_size
 
 
-def usable_gib(memory_gib: float) -> float:
-    """Memory left to the model after context and fragmentation, GiB."""
-    return max(0.0, memory_gib * (1 - FRAGMENTATION) - CONTEXT_GIB)
-
-
 FAST_DOMAIN = {
     "nvlink": 8,
     "infinity-fabric": 8,
@@ -77,6 +49,8 @@ FAST_DOMAIN = {
 }
 """Accelerators joined by the fast interconnect: HGX and MI300X boards 8, an NVLink bridge 2, a
 TPU slice and a Trainium server as usually rented (vendors' system guides, 2024)."""
+ONE_NODE = 8
+"""Accelerators of a usual server (HGX and DGX, NVIDIA, 2017-2025)."""
 RACK_DOMAIN = 72
 """GPUs of one NVLink domain of GB200 and GB300 NVL72 (NVIDIA GB200 NVL72 datasheet, 2024)."""
 
@@ -88,7 +62,7 @@ def fast_domain(one: Accelerator) -> int:
     return FAST_DOMAIN.get(one.interconnect, 8 if one.form == "oam" else 1)
 
 
-TRAINING_PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8")
+TRAINING_PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4")
 """Precisions that a request may ask for (`workload.Precision`), 2026."""
 
 
@@ -110,38 +84,3 @@ def supported_precisions(one: Accelerator) -> tuple[str, ...]:
 @cache
 def _precisions(slug: str) -> tuple[str, ...]:  # a slug hashes faster than the whole datasheet
     return tuple(p for p in TRAINING_PRECISIONS if get(slug).dense_tflops(p))
-
-
-CACHED_BYTES = 2.0
-"""Bytes of one cached value in 16 bits; definition (IEEE 754, 2019)."""
-SERVING_PRECISIONS = ("fp16", "int8", "int4")
-"""Weights as served: 16 bits, or quantised to 8 or 4."""
-
-
-def serving(training: Training, one: Accelerator) -> ServingMemory:
-    """Memory to serve one sequence at full length, and the accelerators it takes, by precision
-    of the weights; keys and values stay in 16 bits. Where the request does not say what a token
-    keeps, every head keeps its own (multi-head attention, the most that any model needs)."""
-    length = usual_length(training)
-    cache = cache_bytes(training, length) / GIB
-    weights = {p: weight_bytes(training.parameters, p) / GIB for p in ("fp32", *SERVING_PRECISIONS)}
-    usable = usable_gib(one.memory_gib)
-    return ServingMemory(
-        sequence_length=length,
-        weights_gib=weights,
-        kv_cache_gib_per_sequence=cache,
-        min_accelerators={p: math.ceil((weights[p] + cache) / usable) for p in SERVING_PRECISIONS},
-    )
-
-
-def cache_bytes(training: Training, length: float) -> float:
-    """Bytes of one sequence's keys and values in 16 bits: 2 v (L_full s + L_window min(s, w)) for v
-    values a token and layer; 4 L d s where they are not known."""
-    shape = shape_of_training(training)
-    values = training.cached_values_per_layer
-    if values is None:
-        return 2 * CACHED_BYTES * shape.layers * shape.hidden_size * length
-    windowed = min(training.sliding_layers or 0, shape.layers)
-    seen = min(length, training.sliding_window or length)
-    tokens = (shape.layers - windowed) * length + windowed * seen
-    return CACHED_BYTES * values * tokens

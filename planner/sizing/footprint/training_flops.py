@@ -230,24 +230,30 @@ def with_padding(training: Training) -> float:
 
 
 PRETRAINING, FINE_TUNING = "pretraining", "fine_tuning"
+TUNED_FLOPS = 1e22
+"""FLOPs up to which fewer tokens than parameters make a fine-tuning: MT-NLG 530B was pre-trained on
+270 billion tokens, PaLM 540B on 780 (arXiv 2201.11990, 2204.02311, 2022)."""
 NEAR_THE_STAGES = 2.0
 """Tokens over active parameters, or the reverse, up to which a guessed stage is said to be one and
 lies between the two; a planning choice, 2026."""
 
 
 def stage_of(training: Training) -> str:
-    """As the request says; else fine-tuning with adapters or on fewer tokens than parameters at
-    work, which no pre-training gets by with (20 tokens a parameter are usual: Hoffmann et al.,
-    arXiv 2203.15556, 2022)."""
+    """As the request says; else fine-tuning with adapters or, below `TUNED_FLOPS`, on fewer tokens
+    than parameters at work, which no pre-training gets by with (20 tokens a parameter are usual:
+    Hoffmann et al., arXiv 2203.15556, 2022)."""
     if training.stage is not None:
         return training.stage
     is_short = training.tokens < active_parameters(training)
+    is_short &= compute_work(training).model_flops < TUNED_FLOPS
     return FINE_TUNING if is_short or is_adapter(training) else PRETRAINING
 
 
 def is_near_both(training: Training) -> bool:
     """Whether the stage is guessed from tokens that might as well make it the other one."""
     if training.stage is not None or is_adapter(training):
+        return False
+    if compute_work(training).model_flops >= TUNED_FLOPS:
         return False
     ratio = training.tokens / active_parameters(training)
     return 1 / NEAR_THE_STAGES <= ratio <= NEAR_THE_STAGES

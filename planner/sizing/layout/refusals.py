@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from planner.contract.copies import replace
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.training_flops import PRETRAINING, is_adapter
-from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.search import LayoutTask, check_experts
 from planner.sizing.layout.shapes import heads_of
-from planner.sizing.layout.splits import check_experts
-from pricing.common.copies import replace
 from pricing.common.invalid_input import InvalidInput
 
 MOST_STAGED_ZERO = 1
@@ -61,23 +60,14 @@ SMALL_STATES = ("adamw_8bit", "adafactor", "adamw_bf16")
 """Optimizers that hold no more than an 8-bit Adam, nearly."""
 MOST_NAMED = 3
 """Changes that a refusal names; a planning choice, 2026."""
-STEP_FIELDS = ("micro_batch_size", "activation_checkpointing", "zero_stage", "layout")
-"""Fields that ask for more memory than has to be."""
 
 
 def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput:
     """The refusal of fewer accelerators than hold a training, with the changes each of which alone
     makes them hold it, or those that do together."""
-    changes = list(_changes(task.training))
-    named: dict[str, str] = {}
-    for field, value in changes:
-        if field not in named and _holds(task, {field: value}, requested):
-            named[field] = _in_words(field, value)
-    last = dict(changes)
-    if named:
-        listed = _join(list(named.values())[:MOST_NAMED], "or")
-        advice = f"{listed} would make {requested} hold it"
-    elif last and _holds(task, last, requested):
+    if named := _remedies(task, requested):
+        advice = f"{_join(named, 'or')} would make {requested} hold it"
+    elif (last := dict(_changes(task.training))) and _holds(task, last, requested):
         advice = f"{_join([_in_words(*one) for one in last.items()], 'and')} together would do"
     else:
         advice = (
@@ -91,52 +81,27 @@ def refuse_too_few(task: LayoutTask, requested: int, least: int) -> InvalidInput
 
 
 def refuse_nowhere(task: LayoutTask) -> InvalidInput:
-    """The refusal of a training that no number of accelerators holds, with what would change that;
-    no more than what does."""
-    training, card = task.training, task.accelerator.name_with_memory
-    if (training.micro_batch_size or 1) > 1 and _holds(task, {"micro_batch_size": 1}):
-        return InvalidInput(
-            "accelerator",
-            f"micro_batch_size {training.micro_batch_size:,} does not fit {card}, however the "
-            "model is split; a smaller one would",
-        )
-    field, stage = "layout" if training.layout else "accelerator", training.zero_stage
-    for name, words in (("zero_stage", f"zero_stage {stage}"), ("layout", "this layout")):
-        if getattr(training, name) is None:
-            continue
-        least = replace(task, training=training.model_copy(update={name: None})).least()
-        if least is not None:
-            return InvalidInput(
-                field,
-                f"the states do not fit {card} under {words}, however many replicas there are; "
-                f"without it {least:,} hold them",
-            )
-    remedies = _remedies(task)
-    what = "one sequence" if remedies else "one layer at work"
+    """The refusal of a training that no number of accelerators holds, with what would change
+    that."""
+    remedies = [*_remedies(task, math.inf), "an accelerator with more memory"]
     return InvalidInput(
-        field,
-        f"{what} does not fit {card}, however it is split; "
-        f"{_join([*remedies, 'an accelerator with more memory'], 'or')} would",
+        "layout" if task.training.layout else "accelerator",
+        f"the training does not fit {task.accelerator.name_with_memory}, however many there are; "
+        f"{_join(remedies, 'or')} would",
     )
 
 
-def _remedies(task: LayoutTask) -> list[str]:
-    """What alone makes room, else what does together; none where a card is too small."""
-    room: dict[str, dict[str, Any]] = {"chunked_loss": {"chunked_loss": True}}
-    if (task.training.sequence_length or USUAL_LENGTH) > SHORTEST:
-        room = {"a shorter sequence_length": {"sequence_length": SHORTEST}, **room}
-    alone = [name for name, update in room.items() if _holds(task, update)]
-    excess = {name: None for name in STEP_FIELDS if getattr(task.training, name) is not None}
-    freed = [f"leaving out {_join(list(excess), 'and')}"] if excess else []
-    if alone or (excess and _holds(task, excess)):
-        return alone or freed
-    every = {key: value for update in room.values() for key, value in update.items()}
-    if _holds(task, {**excess, **every}):
-        return [f"{_join([*room, *freed], 'and')} together"]
-    return []
+def _remedies(task: LayoutTask, requested: float) -> list[str]:
+    """Changes each of which alone makes some accelerators hold a training, the mildest of each
+    field."""
+    named: dict[str, str] = {}
+    for field, value in _changes(task.training):
+        if field not in named and _holds(task, {field: value}, requested):
+            named[field] = _in_words(field, value)
+    return list(named.values())[:MOST_NAMED]
 
 
-def _holds(task: LayoutTask, update: dict[str, Any], requested: float = math.inf) -> bool:
+def _holds(task: LayoutTask, update: dict[str, Any], requested: float) -> bool:
     least = replace(task, training=task.training.model_copy(update=update)).least()
     return least is not None and least <= requested
 

@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.models.known_models import count_heads
 from planner.contract.request.workload import Training
+from planner.sizing.evidence import read_rows
 from planner.sizing.footprint.memory import BYTES, adapter_parameters
 from planner.sizing.footprint.training_flops import (
     USUAL_VOCABULARY,
@@ -23,7 +25,6 @@ from planner.sizing.footprint.training_flops import (
     shape_of_training,
     usual_length,
 )
-from pricing.market.accelerators import Accelerator
 
 LAYER_BYTES = 34.0
 """Bytes per layer, token and hidden unit kept for the backward pass, attention fused
@@ -212,30 +213,6 @@ def make_grid(rows: Sequence[tuple[int, ...]]) -> Grid:
 FULL_GRADIENT_BYTES = 4.0
 """Bytes of one gradient where tensor or pipeline parallelism is used: Megatron-LM accumulates in
 32 bits (NVIDIA/Megatron-LM theoretical_memory_usage.py @00caa53a, 2024)."""
-OPTIMIZER_BYTES = {
-    "adamw": (2.0, 2.0, 12.0),
-    "sgd": (2.0, 2.0, 8.0),
-    "lion": (2.0, 2.0, 8.0),
-    "muon": (2.0, 2.0, 8.0),
-    "adafactor": (2.0, 2.0, 4.0),
-    "adamw_8bit": (2.0, 2.0, 6.0),
-    "adamw_bf16": (2.0, 2.0, 4.0),
-}
-"""Bytes per parameter of weights, gradients, optimizer in 16-bit mixed precision. Adam: 4 master
-weights + 8 moments (ZeRO, arXiv 1910.02054, 2020); SGD with momentum, Lion (arXiv 2302.06675,
-2023) and Muon (Jordan, 2024) one moment of 4; Adafactor factored moments, about none (arXiv
-1804.04235, 2018); 8-bit Adam two moments of 1 (arXiv 2110.02861, 2022); pure bf16 weights,
-gradients and two moments of 2, no master weights (pytorch/torchtune recipes, 2024)."""
-FULL_BYTES = {
-    "adamw": (4.0, 4.0, 8.0),
-    "sgd": (4.0, 4.0, 4.0),
-    "lion": (4.0, 4.0, 4.0),
-    "muon": (4.0, 4.0, 4.0),
-    "adafactor": (4.0, 4.0, 0.0),
-    "adamw_8bit": (4.0, 4.0, 2.0),
-    "adamw_bf16": (2.0, 2.0, 4.0),
-}
-"""The same where the arithmetic is in 32 bits; sources as above, 2018-2024."""
 FP8_SAVED = 1.0
 """Bytes of the weights that an 8-bit copy saves (NVIDIA TransformerEngine, FP8 primer, 2024)."""
 NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
@@ -266,7 +243,7 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
     """Bytes kept between steps."""
     is_full = precision in ("fp32", "tf32")
     optimizer = "adamw" if is_adapter(training) else training.optimizer
-    weights, gradients, moments = (FULL_BYTES if is_full else OPTIMIZER_BYTES)[optimizer]
+    weights, gradients, moments = _optimizer_bytes()[optimizer, "32-bit" if is_full else "16-bit"]
     full = gradients if optimizer == "adamw_bf16" else FULL_GRADIENT_BYTES
     if is_adapter(training):
         frozen = training.parameters * BYTES[precision]
@@ -277,37 +254,27 @@ def state_bytes(training: Training, precision: str) -> StateBytes:
             frozen = NF4_BYTES * (training.parameters - whole) + UNQUANTISED_BYTES * whole
         trained = adapter_parameters(training)
         return StateBytes(weights, gradients, moments, full, trained, frozen)
-    if precision == "fp8":
+    if precision in ("fp8", "fp4"):
         weights -= FP8_SAVED
     return StateBytes(weights, gradients, moments, full, training.parameters, 0.0)
 
 
-ECC_SHARE = 15 / 16
-"""Share of GDDR memory that error correction leaves: an L4 of 24 GB reports 22.5 GiB, an A10G 22.5,
-a T4 15.0, an L40S 45.0 (NVIDIA data sheets and nvidia-smi on cloud machines, 2019-2024)."""
-FIRMWARE_SHARE = 0.985
-"""Share left elsewhere: an A100 80 GB reports 79.3 GiB, an H100 79.6, an H200 140.4, an RTX 4090
-24.0 of which 23.6 can be taken (nvidia-smi and PyTorch device properties, 2023)."""
-CONTEXT_GIB = 0.5
-"""GiB that the CUDA context, cuBLAS workspaces and NCCL take beside the allocator (PyTorch
-documentation, CUDA semantics, 2024)."""
+@cache
+def _optimizer_bytes() -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Optimizer and width of the arithmetic → bytes per parameter of weights, gradients and what
+    the optimizer keeps, master weights among it."""
+    return {
+        (row["optimizer"], row["arithmetic"]): (
+            float(row["weights"]),
+            float(row["gradients"]),
+            float(row["states"]),
+        )
+        for row in read_rows(Path(__file__).with_name("optimizer_bytes.csv"))
+    }
+
+
 MARGIN = 0.92
 """Most of the usable memory that an advised layout takes; planning value of this project, 2026."""
-HBM_CARDS = ("a100", "a30", "h100", "h200", "v100", "p100", "mi2", "titan-v")
-"""PCIe cards with stacked memory (vendors' data sheets, 2016-2024)."""
-
-
-def usable_gib(one: Accelerator) -> float:
-    """GiB that a training may take of one card, the context not counted."""
-    share = ECC_SHARE if has_inline_ecc(one) else FIRMWARE_SHARE
-    return max(0.0, one.memory_gib * share - CONTEXT_GIB)
-
-
-def has_inline_ecc(one: Accelerator) -> bool:
-    """Whether error correction takes its bits out of the memory: GDDR cards of the data centre."""
-    if one.accelerator_class != "data_center" or one.form != "pcie" or one.vendor != "NVIDIA":
-        return False
-    return not any(name in one.slug for name in HBM_CARDS)
 
 
 def heads_of(training: Training) -> int | None:

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from planner.sizing.footprint.memory import fast_domain
+from planner.sizing.footprint.memory import ONE_NODE, fast_domain
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR
 from planner.sizing.layout.memory_fit import Shard
 from planner.sizing.layout.shapes import FULL, SELECTIVE, Floats, Grid, ModelShape
@@ -38,8 +38,10 @@ HALF_FULL_WIDTH = 48.0
 TENSOR_EXPOSED = 0.6
 """Part of tensor-parallel traffic that is not hidden: asynchronous tensor parallelism raises Llama
 3 70B on 256 H100 from 597 to 652 tokens/s (pytorch/torchtitan @31a17bfd, 2025)."""
-EXPERT_EXPOSED = 0.6
-"""Part of the all-to-all of experts that is not; planning value, 2026."""
+EXPERT_EXPOSED = 0.05
+"""Part of the all-to-all of experts that is not: DeepSeek-V3 on 2,048 H800 hides nearly all of it
+behind the arithmetic of other micro-batches (arXiv 2412.19437 section 3.2, 2024), fitted to its
+published layout and hours."""
 SHARD_HIDDEN, STEP_HIDDEN = 0.8, 0.5
 """Part of compute behind which gathers of ZeRO stage 3, and the reduction of gradients once a
 step, hide; planning values of this project, 2026."""
@@ -50,9 +52,10 @@ RING_PASSES, RING_RECOMPUTING = 3.0, 4.0
 """Times that keys and values go round the ring of a layer: forward, and backward
 with their gradients, and once more where the layer is computed again. What attention itself takes
 hides it (Liu et al., Ring Attention, arXiv 2310.01889 section 3, 2023)."""
-INTERLEAVED = 4.0
+INTERLEAVED = 8.0
 """Most chunks of layers a stage holds: the bubble falls with them (Narayanan et al., arXiv
-2104.04473 section 2.2, 2021)."""
+2104.04473 section 2.2, 2021); eight as Llama 3.1 405B of 126 layers in 16 stages, a layer each
+(arXiv 2407.21783 section 3.3.2, 2024), fitted to its published layout and hours."""
 QLORA_BYTES_MOVED = 2.5
 """Bytes per frozen weight that a pass reads in 4 bits and writes in 16 (Dettmers et al., arXiv
 2305.14314, 2023)."""
@@ -108,6 +111,8 @@ class TimePlan:
     """A token, within the tensor-parallel group."""
     expert_bytes: Floats
     """A token, between the experts' ranks."""
+    visits: float
+    """Experts that a token visits."""
     ring_bytes: Floats
     """A token, of keys and values between the ranks of a sequence; 0 where it is not split."""
     attention: Floats
@@ -178,11 +183,12 @@ def time_plan(
         * pace_of_fullest(shape, grid, shard, at_work),
         tensor_bytes=times * 2 * (t - 1) / t * copy,
         expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
+        visits=float(shape.experts_per_token),
         ring_bytes=passes * 2.0 * shape.keys_and_values * (c - 1) / c / t * layers,
         attention=attention / grid.parts,
         gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
-        chunks=np.clip(np.floor(mean), 1.0, INTERLEAVED),
+        chunks=np.clip(np.rint(mean), 1.0, INTERLEAVED),
         passes=layers * np.where(grid.checkpointing == FULL, RECOMPUTE_FACTOR, 1.0),
         dequantised_bytes=QLORA_BYTES_MOVED
         * np.where(grid.checkpointing == FULL, 3.0, 2.0)
@@ -213,8 +219,13 @@ def step_time(
     inside = links.inside * 1e9
     exposed = tokens * (plan.tensor_bytes * (TENSOR_EXPOSED / inside))
     if plan.spreads_experts:
+        # Beyond a server one copy of a token goes to each server that holds some of its experts
+        # (deepseek-ai/DeepEP, 2025), and no more is hidden than there is arithmetic.
         between = np.where(grid.expert <= links.node, inside, links.network / links.node * 1e9)
-        exposed = exposed + tokens * EXPERT_EXPOSED * plan.expert_bytes / between
+        nodes = np.maximum(1.0, grid.expert / links.node)
+        copies = np.where(nodes > 1, nodes * (1 - (1 - 1 / nodes) ** plan.visits), plan.visits)
+        moved = tokens * plan.expert_bytes * (copies / plan.visits) / between
+        exposed = exposed + np.maximum(EXPERT_EXPOSED * moved, moved - compute)
     if plan.splits_sequences:
         ring = plan.ring_bytes / _ring_rate(links, grid.tensor, grid.context)
         exposed = exposed + tokens * np.maximum(0.0, ring - plan.attention / rates.attention)
@@ -289,8 +300,6 @@ reaches (NVIDIA p2pBandwidthLatencyTest, 2022)."""
 CONSUMER_GB_PER_S = 6.0
 """The same for consumer cards, whose drivers copy through host memory: 8 GeForce cards share the
 root complexes (NVIDIA developer forum on RTX 4090 peer access, 2023)."""
-NODE = 8
-"""Accelerators of a usual server (HGX and DGX, NVIDIA, 2017-2025)."""
 NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5, "pcie": 12.5}
 """GB/s, one way, of a node's network: 8 x 400 Gb/s (DGX H100), 8 x 200 Gb/s (DGX A100), 100 Gb/s
 (AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
@@ -371,7 +380,7 @@ def links_in_servers(slug: str) -> Links:
     serving are fitted with."""
     one = get(slug)
     domain = fast_domain(one)
-    inside, node = _inside(one, domain), max(NODE, domain)
+    inside, node = _inside(one, domain), max(ONE_NODE, domain)
     return Links(domain, inside * LINK_EFFICIENCY, node, _network(one, domain) * LINK_EFFICIENCY)
 
 
@@ -387,7 +396,7 @@ def _inside(one: Accelerator, domain: int) -> float:
 def _network(one: Accelerator, domain: int) -> float:
     if is_tpu(one):
         return ICI_GB_PER_S * domain
-    if domain < NODE:
+    if domain < ONE_NODE:
         return NODE_NETWORK_GB_PER_S["pcie"]
     age = "hgx-2022" if one.year >= 2022 else "hgx-2020" if one.year >= 2019 else "hgx-2017"
-    return NODE_NETWORK_GB_PER_S[age] * domain / NODE
+    return NODE_NETWORK_GB_PER_S[age] * domain / ONE_NODE

@@ -7,15 +7,14 @@ time to restart; all in hours.
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.served_model import ServerPower, server_powers
+from planner.sizing.evidence import fitted
+from planner.sizing.footprint.memory import ONE_NODE
 from planner.sizing.footprint.training_flops import FINE_TUNING, stage_of
 from planner.sizing.layout.shapes import StateBytes
-from pricing.market.accelerators import Accelerator, get
+from pricing.market.accelerators import Accelerator
 from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -40,8 +39,6 @@ CALENDAR_SHARE = 0.93
 """The same beside what a team loses on any number of nodes: the nine published runs
 whose hours are counted from the calendar used 7-35 % more than their MFU says, 18 % in the median
 (published_runs.csv, 2021-2024)."""
-SINGLE_NODE = 8
-"""Accelerators of one usual node (HGX and DGX, NVIDIA, 2017-2025)."""
 SPOT_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
 """Shares of machines taken back within a month, as spot advisors band them (AWS Spot Instance
 Advisor, 2024)."""
@@ -88,14 +85,14 @@ def estimate_goodput(
     Operations take 5 % (or what `operations_share` leaves) of a job on many nodes and nothing of
     one node, in between by the logarithm; failures take what Daly's interval leaves of them.
     """
-    spread = min(1.0, math.log(max(accelerators, SINGLE_NODE) / SINGLE_NODE) / math.log(16))
+    spread = min(1.0, math.log(max(accelerators, ONE_NODE) / ONE_NODE) / math.log(16))
     operations = 1 - (1 - operations_share) * spread
     return operations * (1 - overhead(job_mtbf(accelerators), save))
 
 
 def goodput_by_band(accelerators: float) -> dict[str, float]:
     """Useful share of a spot hour of a job on n accelerators in nodes of 8, by advisor band."""
-    nodes = math.ceil(accelerators / SINGLE_NODE)
+    nodes = math.ceil(accelerators / ONE_NODE)
     bands = (InterruptionBand("", "", "", low, high, "") for low, high in SPOT_BANDS)
     return {
         f"{band.low:.0%} to {band.high:.0%}" if band.high < 1 else f"above {band.low:.0%}": (
@@ -119,7 +116,7 @@ def spot_goodput(
     return 1.0 if rate <= 0 else 1.0 - overhead(HOURS_PER_MONTH / rate, save, restart)
 
 
-SAVED_BYTES_PER_S = CHECKPOINT_GIB_PER_NODE_SECOND * 2**30 / SINGLE_NODE
+SAVED_BYTES_PER_S = CHECKPOINT_GIB_PER_NODE_SECOND * 2**30 / ONE_NODE
 """Bytes/s that one accelerator writes: BLOOM's 0.16 GB/s; the storage of Llama 3 sustains 2 TB/s
 for 16,384, 0.12 GB/s each (arXiv 2407.21783 section 3.3.1, 2024)."""
 
@@ -163,44 +160,11 @@ def start_hours(training: Training) -> float:
     return START_HOURS + reads / LOADED_BYTES_PER_S / 3600
 
 
-SERVER_POWER_FACTOR = 1.9
-"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
-@263c40a15930, 2024)."""
-
-
 def energy_kwh(one: Accelerator, accelerator_hours: float) -> float | None:
     """Energy of the servers, the data centre's overhead (PUE) not in it: H · TDP · what servers at
     work were measured to draw over it; None where the TDP is not known."""
     if one.tdp_w is None:
         return None
     of_boards = accelerator_hours * one.tdp_w / 1000
-    return of_boards * power_share(one.slug)
-
-
-@cache
-def power_share(slug: str) -> float:
-    """Draw of a server at work over the TDP of its accelerators, as measured on the same
-    accelerator, else over all that were measured."""
-    return share_of(row for row in server_powers() if is_at_work(row))(slug)
-
-
-def share_of(rows: Iterable[ServerPower]) -> Callable[[str], float]:
-    """The same from given rows: the median over the systems of an accelerator, each with one
-    vote; else over accelerators."""
-    by_system: dict[str, dict[str, list[float]]] = {}
-    for row in rows:
-        tdp = get(row.accelerator).tdp_w or row.watts
-        systems = by_system.setdefault(row.accelerator, {})
-        systems.setdefault(row.system, []).append(row.watts / (row.accelerators * tdp))
-    shares = {
-        accelerator: statistics.median(statistics.median(values) for values in systems.values())
-        for accelerator, systems in by_system.items()
-    }
-    usual = statistics.median(shares.values())
-    return lambda slug: shares.get(slug, usual)
-
-
-def is_at_work(row: ServerPower) -> bool:
-    """Whether a row tells what training draws: trainings and stress tests of servers as
-    delivered; tuned ones draw less, and inference leaves gaps."""
-    return row.mode == "default" and row.state in ("training", "stress")
+    shares = fitted()["power_share"]
+    return of_boards * float(shares.get(one.slug, shares["usual"]))

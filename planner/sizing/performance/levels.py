@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from planner.contract.request.workload import Training
-from planner.sizing.evidence.sample_runs import FULL, LOW, MIXED, Measurement, measurements
-from planner.sizing.evidence.training_runs import PublishedRun
+from planner.sizing.evidence import fitted, typed
+from planner.sizing.evidence.benchmarks import FULL, LOW, MIXED
+from planner.sizing.footprint.memory import ONE_NODE
 from planner.sizing.footprint.training_flops import (
     Work,
-    compute_work,
     is_adapter,
     is_mixture,
     mixture_share,
@@ -67,6 +63,11 @@ are published, have 10 to 16 (framework_throughput.csv and finetune_runs.csv, 20
 EIGHT_BIT_GAIN = 1.46
 """Rate in 8 bits over that in 16 of consumer cards, at most: that of the H100, from which theirs is
 moved (0.30 of twice the peak over 0.41, mfu_levels.csv, 2023-2025)."""
+LOW_BITS = ("fp8", "fp4")
+"""Precisions in which matrices are multiplied and attention is not."""
+FOUR_BIT_GAIN = 1.22
+"""Rate in 4 bits over that in 8: Llama 3.1 8B on 8 B200 does 2,002 against 1,637 TFLOP/s (NeMo
+26.02 on B200, step times over 20 iterations, 2026)."""
 MIXTURE_GAIN = 0.5
 """Part of the gain of 8 bits, as a logarithm, that mixtures of experts keep:
 DeepSeek-V3 gains 1.28 times on GB200 and 1.13 on GB300, where dense models gain 1.7 and 1.5
@@ -104,12 +105,12 @@ def rates_on(training: Training, one: Accelerator, precision: str) -> Rates:
     share = small_model_share(size_at_work(training))
     share = MATRIX_SHARE * (1.0 if is_vector(one, precision) else share)
     matrix = _sustained(one, precision) * share
-    if precision == "fp8" and is_mixture(training):
+    if precision in LOW_BITS and is_mixture(training):
         plain = _sustained(one, "bf16") * share
         gain_share = 1 - (1 - MIXTURE_GAIN) * mixture_share(training)
         matrix = plain * max(1.0, matrix / plain) ** gain_share
-    attention = _sustained(one, "bf16") * share if precision == "fp8" else matrix
-    attention = min(matrix, attention) if precision == "fp8" else matrix
+    is_low = precision in LOW_BITS
+    attention = min(matrix, _sustained(one, "bf16") * share) if is_low else matrix
     bandwidth = one.memory_bandwidth_gb_per_s
     launch = ADAPTER_LAUNCH_SECONDS if is_adapter(training) else LAUNCH_SECONDS
     return Rates(
@@ -155,8 +156,6 @@ def _matmul_shares() -> dict[str, float]:
         }
 
 
-SMALLEST_CLUSTER = 8
-"""Accelerators of a usual node (HGX and DGX, NVIDIA, 2017-2025)."""
 FULL_MODEL, SMALL_EXPONENT = 1.3e9, 0.14
 """Parameters below which a model does not fill an accelerator, and by how much: MFU falls with
 N^0.14 from 1.3B to 0.12B on A100 (MPT at 1,024 and 2,048 tokens: 57 to 41 % and 57 to 45 %,
@@ -215,9 +214,9 @@ def default_accelerators(executed_flops: float, peak_flops: float) -> int:
 
 def usual_count(least: float) -> int:
     """A whole number of accelerators: whole nodes of 8 beyond one node, at most 16,384."""
-    if least <= SMALLEST_CLUSTER:
+    if least <= ONE_NODE:
         return max(1, math.ceil(least))
-    return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
+    return min(LARGEST_USUAL, math.ceil(least / ONE_NODE) * ONE_NODE)
 
 
 def benchmark_level(one: Accelerator, precision: str) -> Level:
@@ -231,6 +230,10 @@ def benchmark_level(one: Accelerator, precision: str) -> Level:
 def _benchmark_level(slug: str, precision: str) -> Level:
     """By slug, which hashes faster than the whole datasheet."""
     one = get(slug)
+    if precision == "fp4":
+        eight, gain = _benchmark_level(slug, "fp8"), FOUR_BIT_GAIN
+        share = gain * _peak(one, "fp8") / _peak(one, "fp4")
+        return replace(eight, mfu=eight.mfu * share, source=f"{eight.source}; 4 bits {gain} times")
     levels = _levels()
     level = levels.get((slug, "bf16" if precision == "fp16" else precision))
     if level:
@@ -244,7 +247,7 @@ def _benchmark_level(slug: str, precision: str) -> Level:
     ratio = index.ratio(one, anchor, kind, "nlp")
     peak, other = _peak(one, precision), _peak(anchor, anchor_precision)
     share = 1.0 if ratio is None or not peak else ratio * other / peak
-    is_measured = (one.slug, "nlp") in index.effects
+    is_measured = "nlp" in index.effects.get(one.slug, {})
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
         mfu=min(most, max(0.1, levels[anchor.slug, anchor_precision].mfu * share)),
@@ -256,35 +259,6 @@ def _benchmark_level(slug: str, precision: str) -> Level:
         ),
         is_measured=is_measured,
     )
-
-
-def training_from_run(run: PublishedRun) -> Training:
-    """A published run as the request it would have been."""
-    return Training(
-        kind="training",
-        parameters=run.parameters or 1e9,
-        tokens=run.tokens or 1,
-        active_parameters=run.active_parameters,
-        sequence_length=run.sequence_length,
-        layers=run.layers,
-        hidden_size=run.hidden_size,
-        accelerator=run.accelerator,
-    )
-
-
-def run_work(run: PublishedRun) -> Work:
-    """FLOPs of a published run, from its tokens, or as its source gives them."""
-    if run.training_flops is None:
-        return compute_work(training_from_run(run))
-    return Work(run.training_flops, 0.0, run.training_flops)
-
-
-def run_accelerators(run: PublishedRun) -> int:
-    """Accelerators of a run, or the usual number for its work where the source is silent."""
-    if run.accelerators:
-        return run.accelerators
-    peak = _peak(get(run.accelerator), run.precision) * 1e12
-    return default_accelerators(run_work(run).executed_flops, peak)
 
 
 def _peak(one: Accelerator, precision: str) -> float:
@@ -303,36 +277,22 @@ def _levels() -> dict[tuple[str, str], Level]:
         }
 
 
-Floats = NDArray[np.float64]
-
-MAIN_RIDGE, CLASS_RIDGE = 1.0, 3.0
-"""Weight of the shrinkage in measurements: an accelerator's own term counts half once one
-benchmark has it, a term within a class once three have (chosen on held-out workloads, 2026)."""
-OUTLIER = 0.15
-"""Residual of ln rate beyond which a measurement loses weight (Huber, Annals of
-Mathematical Statistics 35, 1964); chosen on held-out workloads, 2026."""
-_ROUNDS = 6
-"""Rounds of reweighting; the effects move by less than 1e-3 after them, 2026."""
-
-DIGITS = 9
-"""Decimals kept of a fitted term (ours, 2026): the last of a sum depend on the number of cores."""
-
-
 @dataclass(frozen=True)
 class ThroughputIndex:
     """The fitted model; compare its values within one class of precision and workload."""
 
     peak_exponent: float
     bandwidth_exponent: float
-    effects: dict[tuple[str, str], float]
-    """(accelerator, class) → ln of its rate over the datasheet's; class "" is its main term."""
+    effects: dict[str, dict[str, float]]
+    """Accelerator → class → ln of its rate over the datasheet's; class "" is its main term."""
 
     def log_rate(self, one: Accelerator, precision: str, workload: str) -> float | None:
         """ln of the sustained rate up to a constant; None where the datasheet lacks a value."""
         peak, bandwidth = peak_tflops(one, precision), one.memory_bandwidth_gb_per_s
         if not peak or not bandwidth:
             return None
-        terms = (self.effects.get((one.slug, c), 0.0) for c in ("", precision, workload))
+        own = self.effects.get(one.slug, {})
+        terms = (own.get(kind, 0.0) for kind in ("", precision, workload))
         datasheet = self.peak_exponent * math.log(peak) + self.bandwidth_exponent * math.log(
             bandwidth
         )
@@ -361,77 +321,11 @@ def peak_tflops(one: Accelerator, precision_class: str) -> float | None:
 @cache
 def throughput_index() -> ThroughputIndex:
     """The index over every measurement."""
-    return fit_index(measurements())
+    return typed(ThroughputIndex, fitted()["throughput"])
 
 
-def fit_index(rows: Iterable[Measurement]) -> ThroughputIndex:
-    """Least squares for the datasheet terms, then ridge with Huber weights for the rest."""
-    groups = comparable(rows)
-    datasheet = np.vstack(
-        [
-            _centred(
-                np.log(
-                    [
-                        [
-                            peak_tflops(get(row.accelerator), row.precision_class) or 1.0,
-                            get(row.accelerator).memory_bandwidth_gb_per_s or 1.0,
-                        ]
-                        for row in group
-                    ]
-                )
-            )
-            for group in groups
-        ]
-    )
-    rates = np.concatenate(
-        [_centred(np.log([row.rate_per_second for row in group])) for group in groups]
-    )
-    exponents = np.linalg.lstsq(datasheet, rates, rcond=None)[0]
-    keys = sorted({key for group in groups for row in group for key in _keys(row)})
-    design = np.vstack(
-        [
-            _centred(np.array([[key in _keys(row) for key in keys] for row in group], dtype=float))
-            for group in groups
-        ]
-    )
-    effects = _ridge(
-        design,
-        rates - datasheet @ exponents,
-        np.array([CLASS_RIDGE if part else MAIN_RIDGE for _, part in keys]),
-    ).round(DIGITS)
-    peak, bandwidth = exponents.round(DIGITS).tolist()
-    return ThroughputIndex(
-        peak_exponent=peak,
-        bandwidth_exponent=bandwidth,
-        effects=dict(zip(keys, effects.tolist(), strict=True)),
-    )
-
-
-def comparable(rows: Iterable[Measurement]) -> list[list[Measurement]]:
-    """Measurements grouped by what must be alike to compare them, groups of one left out."""
-    groups: dict[tuple[str, str, int], list[Measurement]] = {}
-    for row in rows:
-        if peak_tflops(get(row.accelerator), row.precision_class):
-            groups.setdefault((row.benchmark, row.precision, row.accelerators), []).append(row)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _ridge(design: Floats, target: Floats, shrinkage: Floats) -> Floats:
-    weights = np.ones(len(target))
-    effects: Floats = np.zeros(design.shape[1])
-    for _ in range(_ROUNDS):
-        weighted = design.T * weights
-        solved = np.linalg.solve(weighted @ design + np.diag(shrinkage), weighted @ target)
-        effects = solved.astype(np.float64)
-        residual = np.abs(target - design @ effects)
-        weights = np.minimum(1.0, OUTLIER / np.maximum(residual, 1e-9))
-    return effects
-
-
-def _keys(row: Measurement) -> tuple[tuple[str, str], ...]:
-    return tuple((row.accelerator, c) for c in ("", row.precision_class, row.workload_class))
-
-
-def _centred(values: Floats) -> Floats:
-    """Values less their mean over the group: the benchmark's own term drops out."""
-    return np.asarray(values - values.mean(axis=0))
+def cluster_share(accelerators: float) -> float:
+    """Rate of one accelerator among n over its rate in one node: n^b, b the mean change of its
+    logarithm where the same code ran on 8 and on 128."""
+    slope = float(fitted()["cluster_slope"])
+    return math.exp(slope * math.log(max(accelerators, ONE_NODE) / ONE_NODE))

@@ -4,7 +4,10 @@
 
 rate samples/s of one accelerator, e the scaling exponent (rate of n accelerators ∝ n^e), g
 goodput. The rate is the team's own, or a benchmark's on the same accelerator, or a benchmark's
-on others moved by the throughput index.
+on others moved by the throughput index; else a sample's arithmetic, memory and reading, as
+published teams took them: each of eight fits knows the kind of model, the loader and how tuned the
+code is, or some of them, so that what a request leaves out stands for the mixture of teams
+(`tools.sizing_fit`).
 """
 
 from __future__ import annotations
@@ -15,19 +18,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from planner.contract.accelerator_memory import usable_gib
+from planner.contract.accelerator_names import SOFTWARE_BY_VENDOR
 from planner.contract.answer.estimate import RunFigures
 from planner.contract.request.workload import Samples
-from planner.sizing.evidence.sample_runs import (
+from planner.sizing.evidence import fitted, typed
+from planner.sizing.evidence.benchmarks import (
     FULL,
     LOW,
     MIXED,
     TRAINING_FACTOR,
     Measurement,
     benchmark,
-    sample_runs,
 )
 from planner.sizing.footprint.memory import check_precision
-from planner.sizing.layout.shapes import MARGIN, usable_gib
+from planner.sizing.layout.shapes import MARGIN
 from planner.sizing.performance.confidence import FAR, ROUGH_GUESS, Largest, describe_far
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.levels import (
@@ -36,9 +41,8 @@ from planner.sizing.performance.levels import (
     throughput_index,
     usual_count,
 )
-from planner.sizing.performance.sample_times import A100, Sample, scaling_efficiency, time_fit
-from planner.sizing.runs.counts import within_job
 from planner.sizing.runs.run_size import RunSize
+from planner.sizing.runs.schedule import within_job
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve_all
 
@@ -51,7 +55,7 @@ SCALED_RANGE = (0.7, 1.9)
 pairs of three; planning values, 2026."""
 USER_RANGE = (0.95, 1.25)
 """The same where the team measured its own rate; planning values, 2026."""
-_CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
+_CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW, "fp4": LOW}
 
 
 STATE_BYTES = 16.0
@@ -156,7 +160,8 @@ def _doubt(size: SampleSize) -> Iterator[str]:
     counted and nothing else says so."""
     workload, one = size.workload, size.accelerator
     is_given = workload.samples_per_second is not None
-    model, cluster, (least, run) = _published()
+    known = sample_bounds()
+    model, cluster, least = known.largest_model, known.largest_cluster, known.least_gflops
     far = describe_far(
         workload.parameters, model, size.accelerators, cluster, has_user_rate=is_given
     )
@@ -167,9 +172,9 @@ def _doubt(size: SampleSize) -> Iterator[str]:
     if gflops is not None and gflops * FAR < least:
         yield (
             f"{gflops:.3g} GFLOP a sample are {float(f'{least / gflops:.2g}'):,g} times fewer than "
-            f"in any published run on samples ({run}: {least:.2g}): almost all of the hours go to "
-            "reading an image, and recommendation, tabular or signal models may take a hundredth "
-            f"of them; {ROUGH_GUESS}; a rate measured in a pilot settles it"
+            f"in any published run on samples ({known.least_gflops_run}: {least:.2g}): almost all "
+            "of the hours go to reading an image, and recommendation, tabular or signal models may "
+            f"take a hundredth of them; {ROUGH_GUESS}; a rate measured in a pilot settles it"
         )
     parameters = workload.parameters or 0.0
     held = parameters * STATE_BYTES / 1024**3
@@ -182,16 +187,21 @@ def _doubt(size: SampleSize) -> Iterator[str]:
         )
 
 
+@dataclass(frozen=True)
+class SampleBounds:
+    """What the published runs on samples reach."""
+
+    largest_model: Largest
+    largest_cluster: Largest
+    least_gflops: float
+    """Of the forward pass of a sample."""
+    least_gflops_run: str
+
+
 @cache
-def _published() -> tuple[Largest, Largest, tuple[float, str]]:
-    """The largest model, the most accelerators and the fewest FLOPs of a sample, 1e9, of the
-    published runs on samples."""
-    runs = sample_runs()
-    return (
-        Largest.of(((run.parameters, run.run) for run in runs), "run on samples"),
-        Largest.of(((run.accelerators, run.run) for run in runs), "run on samples"),
-        min((run.forward_flops / 1e9, run.run) for run in runs if run.forward_flops),
-    )
+def sample_bounds() -> SampleBounds:
+    """Bounds of the published runs on samples."""
+    return typed(SampleBounds, fitted()["bounds"]["samples"])
 
 
 def rate_on(workload: Samples, one: Accelerator) -> Rate:
@@ -200,8 +210,7 @@ def rate_on(workload: Samples, one: Accelerator) -> Rate:
         return _user_rate(workload, one)
     if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
         _ratio(workload, one, get(A100))  # refuses an accelerator without a datasheet
-        facts = (workload.architecture, workload.loader, workload.code)
-        fit = time_fit(*(fact is not None for fact in facts))
+        fit = time_fit(*(name for name in FACTS if getattr(workload, name) is not None))
         sample = Sample(
             forward_flops=workload.forward_gflops_per_sample * 1e9,
             precision_class=_precision_class(workload),
@@ -291,3 +300,125 @@ def _ratio(workload: Samples, one: Accelerator, other: Accelerator) -> float:
 def _single(measurement: Measurement) -> float:
     count = measurement.accelerators
     return measurement.rate_per_second / (count * scaling_efficiency(count))
+
+
+A100 = "nvidia-a100-80gb-sxm"
+MATRIX_ABOVE = 1.5
+"""Peak over that of fp32 from which it is that of matrix units; planning value, 2026."""
+VECTOR_SHARE = 1 / 8
+"""fp32 peak of vector units over that of matrix units where a datasheet leaves it out: V100 15.7
+of 125 TFLOP/s (NVIDIA V100 datasheet, 2020)."""
+MATRIX, SYSTOLIC, VECTOR, READING = "matrix", "systolic", "vector", "reading "
+"""Parts of the time: arithmetic on the units of a GPU, of a TPU (whose one compiler lays out the
+whole step for them) and of either without them, and reading; a loader's name follows the last,
+2026."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Values A that the layers of one forward pass put out: A0 · (F / F0)^p."""
+
+    values: float
+    """A0."""
+    flops: float
+    """F0, of the same model, two for each multiply-add."""
+    exponent: float
+    """p: 1/2 where a model grows in depth and width, 1 where its images do."""
+
+
+ARCHITECTURES = {
+    "convolutional": Architecture(11.1e6, 8.2e9, 0.5),
+    "depthwise": Architecture(6.7e6, 0.8e9, 0.84),
+    "transformer": Architecture(23.9e6, 35.2e9, 0.65),
+    "detector": Architecture(11.1e6, 8.2e9, 0.75),
+    "": Architecture(11.1e6, 8.2e9, 0.5),
+}
+"""ResNet-50, with p of Radosavovic et al. (arXiv 2003.13678, 2020); EfficientNet-B0, with p to
+B5 (both facebookresearch/pycls MODEL_ZOO.md @1caf15bbefee, 2020); ViT-B/16, 10 widths and a value
+for every head and other patch of each patch in each layer, with p from ViT-S to ViT-L (sizes of
+Dosovitskiy et al., arXiv 2010.11929, 2020); detectors grow in both ways (planning value, 2026).
+The last is for work that does not say: the law of convolutions."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample as far as its time depends on it."""
+
+    forward_flops: float
+    precision_class: str
+    architecture: str
+    """Empty where it is not said."""
+    loader: str
+    """Empty where it is not said."""
+    code: str = ""
+    """How well tuned the code is; empty where it is not said."""
+    is_read: bool = True
+    """False where it is no image: its reading is not counted."""
+    resized_share: float = 1.0
+    """Part of its FLOPs, and of its values, that is done at a smaller size."""
+
+
+def parts(sample: Sample, one: Accelerator) -> dict[str, float]:
+    """Seconds of each part before its coefficient; of reading 1, whose coefficient is its time."""
+    unit, peak = _unit(sample, one)
+    law = ARCHITECTURES[sample.architecture]
+    values = law.values * (sample.forward_flops / law.flops) ** law.exponent
+    width = 4 if sample.precision_class == FULL else 2
+    bandwidth = (one.memory_bandwidth_gb_per_s or 0.0) * 1e9
+    times = {
+        unit: TRAINING_FACTOR * sample.forward_flops * sample.resized_share / peak,
+        sample.architecture: values * sample.resized_share * width / bandwidth,
+    }
+    if sample.is_read:
+        times[READING + sample.loader] = 1.0
+    return times
+
+
+def _unit(sample: Sample, one: Accelerator) -> tuple[str, float]:
+    peak = peak_tflops(one, sample.precision_class) or 0.0
+    vector = one.fp32_tflops
+    if vector and peak <= MATRIX_ABOVE * vector:
+        return VECTOR, peak * 1e12
+    if sample.architecture == "depthwise":
+        return VECTOR, (vector or VECTOR_SHARE * peak) * 1e12
+    a100 = get(A100)
+    kind = sample.precision_class
+    ratio = throughput_index().ratio(one, a100, kind, "vision") or 1.0
+    base = "tf32_tflops" if kind == FULL else "bf16_tflops"
+    unit = SYSTOLIC if SOFTWARE_BY_VENDOR.get(one.vendor) == "xla" else MATRIX
+    return unit, float(getattr(a100, base)) * ratio * 1e12
+
+
+CODE = "code "
+"""Before the kind of code in the name of its factor, 2026."""
+
+
+@dataclass(frozen=True)
+class TimeFit:
+    """Coefficients of the parts, and what they leave."""
+
+    coefficients: dict[str, float]
+    log_range: tuple[float, float]
+    """p10 and p90 of ln(hours used / hours predicted)."""
+
+    def seconds(self, sample: Sample, one: Accelerator) -> float:
+        """Time of one sample on one accelerator, s."""
+        times = parts(sample, one).items()
+        total = sum(self.coefficients[part] * seconds for part, seconds in times)
+        return total * self.coefficients.get(CODE + sample.code, 1.0)
+
+
+FACTS = ("architecture", "loader", "code")
+"""What of a sample may be said."""
+
+
+@cache
+def time_fit(*stated: str) -> TimeFit:
+    """The fit for requests that say these of `FACTS`, in their order."""
+    return typed(TimeFit, fitted()["samples"][" ".join(stated)])
+
+
+def scaling_efficiency(accelerators: float) -> float:
+    """Rate of n accelerators over n times the rate of one: n^(e - 1), e the median slope of the
+    benchmarks that were measured on several numbers of one accelerator."""
+    return float(accelerators ** (float(fitted()["scaling_exponent"]) - 1))

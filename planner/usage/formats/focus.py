@@ -8,6 +8,7 @@ instance type, or `GpuCount` of `SkuPriceDetails` where no table knows the machi
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from planner.usage.bills import Bill, Cells, Kind, Line, Row
 from planner.usage.formats.aws import NO_USE, OPTION_OF_USE, USAGE_TYPE
@@ -23,10 +24,9 @@ from planner.usage.machines import (
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.tables import Table, amount, clip, money, quantity, read_currency
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.clouds import all_clouds
 from pricing.market.offers import PurchaseOption
 
-_PROVIDERS = {"amazon": "aws", "microsoft": "azure", "google": "gcp", "oracle": "oci"}
-"""Providers by the first word of their names."""
 _PRICING = {"Standard": "on_demand", "Dynamic": "spot"}
 _BY_CATEGORY = {
     "Purchase": Reason.COMMITMENT_FEE,
@@ -59,7 +59,7 @@ class Focus(Bill):
             raise InvalidInput("BillingCurrency", problem)
         provider = (cells["host"] or cells["provider"]).strip().lower().removesuffix(", inc.")
         return Kind(
-            provider=_PROVIDERS.get(provider.partition(" ")[0], provider[:60]),
+            provider=_find_provider(provider),
             charge=clip(cells["category"]),
             service=clip(cells["service"]),
             pricing=cells["pricing"],
@@ -195,3 +195,18 @@ def _azure_machine(known: dict[str, object], meter: str, meter_category: str) ->
         return ""
     plain = plain_meter(meter)
     return azure_sizes_by_meter().get(plain.lower(), plain if meter_category else "")
+
+
+@lru_cache(maxsize=1024)
+def _find_provider(name: str) -> str:
+    """The cloud that is named or issues the invoice, by the first word; the name itself of any
+    other.
+
+    >>> _find_provider("microsoft corporation"), _find_provider("nimbus")
+    ('azure', 'nimbus')
+    """
+    word = name.partition(" ")[0]
+    for cloud in all_clouds().values():
+        if word == (cloud.issuer or cloud.title).partition(" ")[0].lower():
+            return cloud.name
+    return name[:60]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import tomllib
 
+from planner.contract.typed_numbers import check_lines
 from planner.usage.job_files import configs, kubernetes, slurm_script
 from planner.usage.job_files.facts import JobFacts
-from pricing.common.bounded import check_lines
 from pricing.common.invalid_input import InvalidInput
 
 MAX_CHARACTERS = 1_000_000

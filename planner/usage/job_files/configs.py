@@ -172,7 +172,8 @@ def is_training(document: dict[str, Any]) -> bool:
 
 def read_training(document: dict[str, Any]) -> JobFacts:
     """What a configuration states; tokens follow from steps where batch and accelerators do."""
-    facts = JobFacts("Training configuration", training={"kind": "training"})
+    # Axolotl, Accelerate, DeepSpeed, MaxText, NeMo, torchtitan: released trainers as they come.
+    facts = JobFacts("Training configuration", training={"kind": "training", "code": "standard"})
     trainer, training = inner(document, "trainer"), inner(document, "training")
     values = {**inner(document, "model"), **trainer, **training, **document}
     _read_processes(document, trainer, facts)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner.contract.accelerator_names import other_meanings
 from planner.contract.models.known_models import find_model
 from planner.usage.machines import name_accelerator
 from pricing.common.invalid_input import InvalidInput
@@ -106,7 +107,7 @@ class JobFacts:
             self.ask("accelerator", "which accelerator it runs on is not stated")
         elif not self.slug:
             self.ask("accelerator", f"{self.accelerator!r} may mean several accelerators")
-        elif others := ", ".join(one.slug for one in accelerators.other_meanings(self.accelerator)):
+        elif others := ", ".join(one.slug for one in other_meanings(self.accelerator)):
             named = f"{self.accelerator!r} is read as {self.slug}"
             self.note(f"{named} and may mean {others} too: check it.")
         if self.hours is None and not self.training:

@@ -12,7 +12,7 @@ from django.http import QueryDict
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.risk import BreakEvenRow
+from planner.contract.answer.risk import BreakEvenRow, Driver
 from planner.contract.answer.scenario import least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
 from planner.contract.labels import SCENARIO_TITLES, comes_first
@@ -157,8 +157,8 @@ class AnswerPage:
     def reason_charts(self) -> list[Chart]:
         if self.is_short or self.recommended is None:
             return []
-        total = self.recommended.require_total()
-        chart = charts.tornado(self.answer, total)
+        expected = self.verdict.expected if self.verdict else None
+        chart = charts.tornado(self.answer, expected or self.recommended.require_total())
         return [chart] if chart else []
 
     @cached_property
@@ -216,6 +216,10 @@ class AnswerPage:
         offers = self.answer.offers
         used = {offers[row.source].accelerator for row in paid if row.source in offers}
         return bool(used) and self.answer.demand.accelerator not in used
+
+    @property
+    def drivers(self) -> list[tuple[Driver, str]]:
+        return [(row, charts.span(row)) for row in self.answer.drivers]
 
     @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:

@@ -164,7 +164,7 @@ def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str,
         for name, values in query.lists()
         for value in values
         if name.partition("~")[0] not in held
-        and not (name == "explain" or (is_page_only(name) and name not in _STAYING))
+        and not (is_page_only(name) and name not in _STAYING)
         and value.strip()
     ]
 

@@ -304,14 +304,12 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text(page.money_sentence)
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
-    yield from (text(one.sentence) for one in page.verdict.ask_first)
+    yield from map(text, page.verdict.ask_first)
     yield Spacer(1, 5)
     figures = [(one.title, one.in_a_line) for one in page.figure_rows]
     yield table(figures, (0.3, 0.7), header=False)
     yield from bullets("Why", page.reasons)
-    yield from bullets(
-        "What would change it", [turn.sentence for turn in page.verdict.switch_points]
-    )
+    yield from bullets("What would change it", page.verdict.turns)
     risk = page.answer.risk
     holds = risk is None or risk.holds
     which = "In 8 of 10 cases" if holds else f"Of published runs, which {NO_RANGE_HERE}"

@@ -11,7 +11,7 @@ from decimal import Decimal
 from planner.contract.amounts import parse_month, shorten_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.risk import SensitivityRow
+from planner.contract.answer.risk import Driver
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import (
     CHART_ROLES,
@@ -24,7 +24,6 @@ from planner.contract.labels import (
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
-from planner.web.common.fields import ALL
 from planner.web.common.formatting import figures
 
 
@@ -94,45 +93,32 @@ def categories(answer: ComparisonAnswer) -> Chart:
 
 
 def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
-    rows = [row for row in answer.sensitivity if row.effect]
+    rows = [row for row in answer.drivers if row.effect][:12]
     if not rows:
         return None
-    rows = sorted(rows, key=lambda row: row.effect, reverse=True)[:12]
     return Chart(
         key="tornado",
-        title="Which assumption moves the total most?",
+        title="What moves the expected cost most?",
         kind="tornado",
-        x_label="assumption",
-        y_label=f"total, {answer.currency}",
+        x_label="driver",
+        y_label=f"expected cost, {answer.currency}",
         unit=answer.currency,
-        x=[_range_label(row) for row in rows],
+        x=[f"{row.label}, {span(row)}" for row in rows],
         series=[
-            Series("at low", [float(row.total_at_low or 0) for row in rows], "low"),
-            Series("at high", [float(row.total_at_high or 0) for row in rows], "high"),
+            Series("at low", [float(row.expected_at_low) for row in rows], "low"),
+            Series("at high", [float(row.expected_at_high) for row in rows], "high"),
         ],
         base=float(base),
-        summary=f"{_range_label(rows[0])} moves the total most.",
+        summary=f"Largest effect on the expected cost: {rows[0].label}.",
     )
 
 
-def _range_label(row: SensitivityRow) -> str:
-    name = _NAMES.get(row.field) or row.field.rpartition(".")[2].replace("_", " ")
-    unit = row.unit.partition(" ")[0]
-    if unit in ("factor", "fraction"):
-        return f"{name}, {row.low * 100:.3g}% to {row.high * 100:.3g}%"
-    shown = "" if unit in ("ratio", "") else f" {row.unit}"
-    shown = shown.replace(" per full-time equivalent per year", " a year")
-    return f"{name}, {figures(row.low)} to {figures(row.high)}{shown}"
-
-
-_NAMES = {
-    **{field.path: field.label if field.label.isupper() else field.label.lower() for field in ALL},
-    "workload.hours": "hours of work",
-    "rental_prices": "rental prices",
-    "on_prem.servers.unit_price": "price of servers",
-    "on_prem.staff_cost_per_year": "cost of one FTE",
-}
-"""What the tornado calls its rows: the form's words."""
+def span(row: Driver) -> str:
+    """`0.06 to 0.24 USD/kWh`, `60% to 140%`."""
+    if row.unit.partition(" ")[0] in ("factor", "fraction"):
+        return f"{row.low * 100:.3g}% to {row.high * 100:.3g}%"
+    unit = row.unit.replace(" per full-time equivalent per year", " a year")
+    return f"{figures(row.low)} to {figures(row.high)} {unit}"
 
 
 END = "end"

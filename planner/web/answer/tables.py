@@ -177,7 +177,6 @@ def with_place(key: str, label: str, names: Mapping[str, str]) -> str:
     )
 
 
-_CLOUD = {ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX}
 _OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
 _RENTED = (Category.COMPUTE, Category.COMMITMENT)
 
@@ -216,7 +215,7 @@ class ScenarioRow:
 
     @property
     def title(self) -> str:
-        """`Committed = Cloud mix`; a plan that only rents is not called by an owning scenario."""
+        """`On demand = Cloud`; a plan that only rents is not called by an owning scenario."""
         return " = ".join(SCENARIO_TITLES[key] for key in self._named)
 
     @property
@@ -241,8 +240,8 @@ class ScenarioRow:
             return ""
         keys = set(self.keys)
         left_out = []
-        if ScenarioKey.ON_DEMAND in keys and keys & _CLOUD:
-            left_out.append("committed")
+        if ScenarioKey.ON_DEMAND in keys and ScenarioKey.CLOUD in keys:
+            left_out.append("signed")
         if keys & _OWNING and not self.scenario.buys_or_leases:
             left_out.append("bought")
         if left_out:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.contract.amounts import (
-    count_months,
     format_difference,
     format_named_shares,
     name_day,
@@ -26,7 +25,7 @@ from planner.contract.labels import (
     category_title,
     cloud_title,
 )
-from planner.exports.focus import describe_discounts
+from planner.exports.focus import describe_discount
 from planner.web.common.formatting import money, number, percent
 from pricing.common.pluralize import pluralize
 
@@ -181,7 +180,7 @@ def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
     plan = answer.recommended
     paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
     words = (
-        f"{cloud_title(one.provider)} {one.instance_type} {describe_discounts(one)}"
+        f"{cloud_title(one.provider)} {one.instance_type} {describe_discount(one.multiplier)}"
         for one in map(answer.offers.get, paid)
         if one is not None and one.multiplier != 1
     )
@@ -256,14 +255,14 @@ def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
 def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
     yield from _cost_rows(verdict, currency)
+    yield from _cost_of_tokens(answer)
     beside = _beside_leases(verdict)
     capital = _or_nothing(verdict.capital_to_approve or beside, currency)
     note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
     yield FigureRow("Capital to approve now", capital, note=note)
-    uncounted = "what they cost after the plan is not counted" if _outlasts(answer) else ""
     if verdict.obligation_to_sign is not None:
         signed = money(verdict.obligation_to_sign, currency)
-        yield FigureRow("Contracts to sign now", signed, note=uncounted)
+        yield FigureRow("Contracts to sign now", signed)
     dated = _paid_ahead(answer, verdict)
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
@@ -293,6 +292,14 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {name_day(rate.as_of)}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _cost_of_tokens(answer: ComparisonAnswer) -> Iterator[FigureRow]:
+    shown = {name: number(float(c), 2) for name, c in answer.cost_per_million_tokens.items()}
+    if shown:
+        ends = f"{shown['p10']} to {shown['p90']} in 8 of 10 cases" if "p10" in shown else ""
+        words = f"{shown['expected']} {answer.currency}"
+        yield FigureRow("Cost of a million tokens", words, note=ends)
 
 
 def _cost_rows(verdict: Verdict, currency: str) -> Iterator[FigureRow]:
@@ -350,17 +357,6 @@ def _oldest(verdict: Verdict) -> str:
     if all(one.purchase_option == OWNED for one in verdict.decision):
         return "nothing is rented"
     return "its price list has no dates"
-
-
-def _outlasts(answer: ComparisonAnswer) -> bool:
-    if answer.assumption("term_end") != "prorate" or answer.verdict is None:
-        return False
-    return any(
-        count_months(answer.first_month, parse_month(one.last_start)) + one.term_months
-        > answer.horizon_months
-        for one in answer.verdict.decision
-        if one.term_months is not None
-    )
 
 
 def _beside_leases(verdict: Verdict) -> Decimal:

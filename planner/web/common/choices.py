@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
-from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES, cloud_title
+from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.request.finance import SupportPlan
 from planner.costing.assumptions.assumptions import all_defaults
 from planner.costing.assumptions.cloud_support import get as get_support_plan
 from planner.costing.assumptions.reference_servers import all_servers
-from planner.sizing.evidence.sample_runs import benchmarks
+from planner.sizing.evidence.benchmarks import benchmarks
 from planner.web.common.query_codec import SCALES
-from pricing import catalog, discovery
+from pricing import catalog
 from pricing.market.accelerators import all_accelerators
 from pricing.market.offers import PurchaseOption
 from pricing.market.places import PARTITIONS
@@ -28,11 +28,8 @@ class Default:
 
 
 def provider_title(name: str) -> str:
-    """What a page calls a provider, as sentences do; another than the three goes by the title of
-    its adapter, or its name in words where that is gone.
-    """
-    title = CLOUD_TITLES.get(name) or discovery.provider_title(name)
-    title = cloud_title(name) if title == name else title
+    """What a page calls a provider, as sentences do; its name in words where nobody declares it."""
+    title = cloud_title(name)
     return name.replace("_", " ").title() if title == name else title
 
 
@@ -105,6 +102,12 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("qlora", "Fine-tune with QLoRA (4-bit)"),
     ),
     "tunings": _fixed(
+        ("standard", "Megatron, torchtitan, DeepSpeed, Hugging Face, Axolotl, Unsloth"),
+        ("benchmark", "A vendor's recipe for this model and card (MLPerf, Megatron-Core)"),
+        ("hand_tuned", "Our own code, tuned for speed (llm.c, nanochat)"),
+        ("first_version", "Our own code, never profiled"),
+    ),
+    "sample_tunings": _fixed(
         ("hand_tuned", "Hand-tuned for speed"),
         ("standard", "Standard framework"),
         ("first_version", "First version, not profiled"),
@@ -113,7 +116,11 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
     ),
     "precisions": _fixed(
-        ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8"), ("tf32", "tf32"), ("fp32", "fp32")
+        *((name, name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32")),
+    ),
+    "serving_engines": _fixed(
+        ("tuned", "An engine tuned to model and load"),
+        ("default", "An engine as installed (vLLM, SGLang)"),
     ),
     "depreciations": _fixed(
         ("straight_line", "Straight line"), ("macrs_5", "MACRS, 5 years"), ("none", "None")
@@ -161,7 +168,6 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
     "term_ends": _fixed(
         ("full", "Every payment counts"),
         ("within", "None may end after the horizon"),
-        ("prorate", "Only the months within the horizon count"),
     ),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices and servers")),

@@ -55,20 +55,23 @@ def _f(path: str, label: str, **more: str) -> Field:
     return Field(path, label, **more)
 
 
-TRAINING = (
+MODEL = (
     _f("workload.model", "Well-known model", kind="text", typical="Llama-3.1-8B",
        help="A name fills in parameters, layers and experts; your own values take precedence."),
     _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
        help="Total parameters of the model; 7 for a 7B model."),
+    _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
+       help="Mixture-of-experts models only: parameters active per token."),
+    _f("workload.precision", "Precision", kind="choice", choices="precisions"),
+)  # fmt: skip
+
+TRAINING = (
     _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
        help="Tokens of one run, epochs included. About 20 per parameter to pre-train; "
             "0.01 to 1 billion to fine-tune."),
     _f("workload.optimizer", "Training method", kind="choice", choices="optimizers"),
-    _f("workload.precision", "Precision", kind="choice", choices="precisions"),
-    _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
-       help="Mixture-of-experts models only: parameters active per token."),
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
-    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
+    _f("workload.code", "Trainer", kind="choice", choices="tunings",
        help="If empty: what the median team has, with the spread of teams in the range."),
 )  # fmt: skip
 
@@ -104,8 +107,24 @@ SAMPLES = (
             "is like yours; 8.2 for ResNet-50."),
     _f("workload.loader", "How images are read", kind="choice", choices="loaders",
        help="Used with the work of one sample. If empty: what teams have, with their spread."),
-    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
+    _f("workload.code", "How well tuned the code is", kind="choice", choices="sample_tunings",
        help="Used with the work of one sample. A first version is the code of one paper."),
+)  # fmt: skip
+
+SERVING = (
+    _f("workload.requests_per_second", "Requests in the mean", unit="a second", typical="2"),
+    _f("workload.peak_requests_per_second", "Requests at the busiest", unit="a second",
+       typical="as in the mean"),
+    _f("workload.prompt_tokens", "Prompt", unit="tokens", typical="500"),
+    _f("workload.answer_tokens", "Answer", unit="tokens", typical="250"),
+    _f("workload.first_token_seconds", "First token within", unit="s", typical="4"),
+    _f("workload.token_seconds", "Each token within", unit="s", typical="0.1",
+       help="People read a token in about 0.2 s."),
+    _f("workload.engine", "Engine", kind="choice", choices="serving_engines",
+       help="Engines as installed may take three times the accelerators of tuned ones. If empty: "
+            "between the two, with both in the range."),
+    _f("workload.spare", "Spare capacity", unit="%", scale="pct", typical="10",
+       help="Beside the busiest rate."),
 )  # fmt: skip
 
 
@@ -136,7 +155,7 @@ LIMITS = (
     _f("constraints.min_providers", "Minimum number of providers", typical="1",
        help="Side by side in every month; own servers count as one."),
     _f("constraints.min_provider_share", "Least work for a provider to count", unit="% of the work",
-       scale="pct", typical="10"),
+       scale="pct", typical="half of an equal share"),
     _f("constraints.power_kw", "Power for own servers", unit="kW", typical="any",
        help="Nameplate power of all servers in service, without cooling."),
     _f("constraints.rack_units", "Rack units for own servers", unit="rack units", typical="any",
@@ -291,8 +310,6 @@ MINIMUM_SPEND = (
     _f("existing.minimum_spend.*.first", "First month", kind="month", typical="2027-01"),
     _f("existing.minimum_spend.*.last", "Last month", kind="month", typical="2027-12"),
     _f("existing.minimum_spend.*.spent", "Spent before the plan", unit="money", typical="0"),
-    _f("existing.minimum_spend.*.discount_rate", "Discount", unit="% of list prices",
-       scale="pct", typical="0"),
 )  # fmt: skip
 
 DATA = (
@@ -309,8 +326,6 @@ DATA = (
     _f("data.home.region", "In the region", kind="text", typical="us-east-1"),
     _f("data.transfer_gib_per_month", "Moved to work elsewhere", unit="GiB/month",
        typical="all of it"),
-    _f("data.transfer_gbit_per_s", "Moved at", unit="Gbit/s", typical="no wait",
-       help="Machines wait for it and are paid for."),
 )  # fmt: skip
 
 
@@ -320,7 +335,6 @@ GROUP_TITLES = {
     "on_prem.servers": "Servers to consider",
     "on_prem.already_owned": "Servers you already own",
     "existing.commitments": "Commitments already signed",
-    "data.prices": "Prices of data",
     "custom_offers": "Private offers",
     "price_adjustments": "Contract discounts",
 }

@@ -22,9 +22,10 @@ from planner.contract.amounts import decimals_of, name_day, name_month
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.labels import accelerator_name, join_reasons, traits
+from planner.contract.sentences import capitalize_first
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
-from pricing.common.pluralize import capitalize_first, pluralize
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
 from pricing.market.offer_filters import sold_options
@@ -409,6 +410,8 @@ def describe_state(row: Coverage | None) -> str:
     if row.state == PriceState.UNKNOWN:
         return "not known"
     prices = f"{row.count:,} price{'' if row.count == 1 else 's'}"
+    if row.unknown_terms:
+        prices += f" (not of {' and '.join(map(str, row.unknown_terms))} months)"
     if row.newest is None:
         return f"{prices}, undated"
     span = " to ".join(dict.fromkeys(map(name_day, filter(None, (row.oldest, row.newest)))))

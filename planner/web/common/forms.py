@@ -9,8 +9,9 @@ from django import forms, template
 from django.forms.boundfield import BoundField
 from django.utils.safestring import SafeString
 
+from planner.contract.typed_numbers import spell_out
 from planner.web.common.query_codec import number
-from pricing.common.bounded import number_problem, spell_out
+from pricing.common.bounded import number_problem
 
 
 class NumberField(forms.FloatField):

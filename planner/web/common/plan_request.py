@@ -93,8 +93,9 @@ def find_newer_prices(query: QueryDict) -> tuple[ProviderUpdate, ...] | None:
 
 
 _KIND_FIELDS: Mapping[str, frozenset[str]] = {
-    "training": frozenset(field.path for field in TRAINING),
+    "training": frozenset(field.path for field in (*fields.MODEL, *TRAINING)),
     "samples": frozenset(field.path for field in SAMPLES),
+    "serving": frozenset(field.path for field in (*fields.MODEL, *fields.SERVING)),
     "accelerator_hours": frozenset(field.path for field in fields.HOURS),
 }
 _SHARED_FIELDS = frozenset(
@@ -113,8 +114,10 @@ def unselected_tab_fields(kind: str) -> frozenset[str]:
     """Fields of the tabs that are not chosen: typed there, they stay in the form but out of
     the request."""
     others = frozenset().union(*(paths for name, paths in _KIND_FIELDS.items() if name != kind))
-    hidden = others - _KIND_FIELDS.get(kind, frozenset())
-    return hidden | _SHARED_FIELDS if kind == "accelerator_hours" else hidden - _SHARED_FIELDS
+    own = _KIND_FIELDS.get(kind, frozenset())
+    if kind in ("accelerator_hours", "serving"):
+        return (others | _SHARED_FIELDS) - own
+    return others - own - _SHARED_FIELDS
 
 
 def is_page_only(name: str) -> bool:
@@ -158,7 +161,10 @@ def answer_plan(
                 f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
             )
         catalog = pinned_catalog(query)
-        outcome = compare_for_team(compared, team if catalog is None else None, catalog)
+        is_pinned = catalog is not None
+        outcome = compare_for_team(
+            compared, None if is_pinned else team, catalog, runs_already=is_pinned
+        )
     except InvalidInput as refusal:
         return ComparisonOutcome(request, errors=refusal.all())
     return replace(outcome, request=request)

@@ -16,18 +16,15 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from planner.contract.request.comparison import ComparisonRequest
-from pricing.common.bounded import (
-    MAX_DEPTH,
-    number_problem,
+from planner.contract.typed_numbers import (
     plain_number,
-    read_decimal,
-    read_position,
     spell_out,
     spell_out_pair,
     spell_out_round,
     without_invisible,
     write_out,
 )
+from pricing.common.bounded import MAX_DEPTH, number_problem, read_decimal, read_position
 
 SCALES = {
     "pct": Decimal("0.01"),

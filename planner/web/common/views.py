@@ -24,7 +24,7 @@ from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
-from pricing.market.places import MARKETPLACES, OTHER_CLOUDS, find_partition
+from pricing.market.clouds import MARKETPLACES, OTHER_CLOUDS, find_cloud
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -107,7 +107,7 @@ def _freshness() -> list[dict[str, Any]]:
     return [
         {"row": row, "title": provider_title(row.provider)}
         for row in freshness()
-        if find_partition(row.provider, "") not in (OTHER_CLOUDS, MARKETPLACES)
+        if find_cloud(row.provider).partition("") not in (OTHER_CLOUDS, MARKETPLACES)
     ]
 
 

@@ -33,7 +33,7 @@ from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.market.offers import Offer
 from pricing.market.snapshot import DatedPrice
-from pricing.models import QuarantinedBatch
+from pricing.models import QuarantinedPart
 
 
 def draw_history(
@@ -198,9 +198,9 @@ def changes(request: HttpRequest) -> HttpResponse:
         }
         for revision in catalog.revisions_in_force()
     ]
-    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).defer("payload")
+    waiting = QuarantinedPart.objects.filter(state=QuarantinedPart.State.WAITING).defer("payload")
     return render(
         request,
         "web/changes.html",
-        {"providers": providers, "batches": waiting.order_by("provider")},
+        {"providers": providers, "waiting": waiting.order_by("provider", "reason")},
     )

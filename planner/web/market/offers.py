@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from django.http import QueryDict
+from django.utils import timezone
 from numpy.typing import NDArray
 from rest_framework.request import Request
 
@@ -19,12 +20,13 @@ from pricing import catalog
 from pricing.api.rest import Query
 from pricing.api.views import offer_search
 from pricing.common.invalid_input import InvalidInput
+from pricing.freshness import age_limits
 from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.places import is_local_zone
-from pricing.market.snapshot import Catalog, Region
+from pricing.market.snapshot import Catalog, Region, part_of
 
 POPULAR = (
     "nvidia-h100-80gb-sxm",
@@ -105,7 +107,7 @@ TRAINS_FROM_GIB = 40
 bf16 weights, gradients and states of a model of a few billion parameters take it. Below it are
 cards made for inference and graphics, which are the cheapest by the hour."""
 ORDERS = {
-    "for_training": "cards that hold a model in training first, then per accelerator-hour",
+    "for_training": "cards that hold a model in training and current prices first",
     "usd_per_accelerator_hour": "per accelerator-hour",
     "usd_per_hour": "per hour",
     "accelerator": "accelerator",
@@ -219,6 +221,15 @@ def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
     return frozenset(best.values())
 
 
+def _are_too_old(offers: OfferTable) -> NDArray[np.bool_]:
+    """[offer] whether its price is undated, or so old that its part would be red."""
+    limits = [
+        age_limits(part_of(PurchaseOption(name))).red for name in offers.purchase_option.names
+    ]
+    age_days = timezone.now().date().toordinal() - offers.as_of_day
+    return age_days >= np.array(limits)[offers.purchase_option.codes]
+
+
 def _keys(known: Catalog, order: str) -> NDArray[Any]:
     offers = known.offers
     if order == "usd_per_tflop_hour":
@@ -228,7 +239,8 @@ def _keys(known: Catalog, order: str) -> NDArray[Any]:
         return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
     if order == "for_training":
         is_small = offers.accelerator_memory_gib < TRAINS_FROM_GIB
-        return np.lexsort((offers.usd_per_accelerator_hour, is_small)).argsort()
+        keys = offers.usd_per_accelerator_hour, _are_too_old(offers), is_small
+        return np.lexsort(keys).argsort()
     if order == "usd_per_hour":
         return offers.effective_usd_per_hour
     column = getattr(offers, order)

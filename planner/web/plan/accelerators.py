@@ -74,6 +74,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 "tier": TIER_WORDS.get(estimate.tier or ""),
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
+                "neighbours": estimate.neighbours,
                 **_sort_out(rows, chosen),
                 "front": sorted(
                     (row for row in rows if row.choice and row.candidate.rent_usd is not None),

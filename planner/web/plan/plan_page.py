@@ -76,6 +76,7 @@ def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) ->
 WORKLOAD_KINDS = (
     ("training", "I know my model"),
     ("samples", "I know my samples"),
+    ("serving", "I serve a model"),
     ("accelerator_hours", "I know my hours"),
 )
 _REPEATED_GROUPS = {
@@ -194,8 +195,8 @@ def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
 
 
 _GROUPS = (
-    *("plan", "training", "measured", "samples", "hours", "work", "limits", "rules"),
-    *("owning", "financing", "finance", "data", "prices", "risk"),
+    *("plan", "model", "training", "measured", "samples", "serving", "hours", "work", "limits"),
+    *("rules", "owning", "financing", "finance", "data", "prices", "risk"),
 )
 
 

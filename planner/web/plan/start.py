@@ -5,25 +5,19 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.amounts import add_months, format_month, next_month
 from planner.contract.models.known_models import model_names
-from planner.models import Team
-from planner.services.projects.comparisons import estimate_request
 from planner.web.common.choices import list_choices
 from planner.web.common.formatting import TERMS
-from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.common.views import THEMES, current_team, open_page
-from pricing.common.invalid_input import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -109,8 +103,6 @@ class Work:
     title: str
     is_sized: bool = False
     """Whether its hours are estimated from a model, so that the code matters."""
-    view: str = "plan"
-    """Name of the page that takes the answers."""
 
     @property
     def template(self) -> str:
@@ -120,28 +112,26 @@ class Work:
 KINDS = (
     Work("train", "Train a model", is_sized=True),
     Work("fine_tune", "Fine-tune", is_sized=True),
-    Work("serve", "Serve a model", view="plan-serving"),
+    Work("serve", "Serve a model"),
     Work("hours", "I know the hours"),
 )
-SERVE = KINDS[2]
 
 
 def find_work(key: str) -> Work:
     return next((kind for kind in KINDS if kind.key == key), KINDS[0])
 
 
-def start_context(
-    work: Work, typed: QueryDict, team: Team | None, refusal: str = ""
-) -> dict[str, Any]:
+@open_page
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    work, team = find_work(request.GET.get("work", "")), current_team(request)
     own = team.currency if team else USUAL_CURRENCY
     today = timezone.now().date()
     first = next_month(today)
-    return {
+    context = {
         "kinds": KINDS,
         "work": work,
-        "typed": typed,
-        "refusal": refusal,
-        "usual": typed.get("accelerator") or USUAL_ACCELERATOR,
+        "usual": USUAL_ACCELERATOR,
         "presets": list_presets(today),
         "first": format_month(first),
         "last": format_month(add_months(first, MONTHS_ASKED - 1)),
@@ -151,18 +141,11 @@ def start_context(
         "servers": [row for row in list_choices("servers") if row[0] != "custom"],
         "accelerators": list_choices("accelerators"),
         "tunings": list_choices("tunings"),
+        "engines": list_choices("serving_engines"),
         "currency": own,
         "currencies": [code for code, _ in list_choices("currencies") if code != own],
     }
-
-
-@open_page
-@require_safe
-def start(request: HttpRequest) -> HttpResponse:
-    work = find_work(request.GET.get("work", ""))
-    return render(
-        request, "web/start.html", start_context(work, request.GET, current_team(request))
-    )
+    return render(request, "web/start.html", context)
 
 
 @open_page
@@ -181,51 +164,3 @@ def theme(request: HttpRequest) -> HttpResponse:
     if theme_name in THEMES:
         answer.set_cookie("theme", theme_name, max_age=365 * 86_400, samesite="Lax")
     return answer
-
-
-HOURS_A_DAY = 24
-_QUESTIONS = ("model", "tokens_per_second", "hours_a_day", "accelerator")
-_WORDS = {
-    "serving.tokens_per_second": "Tokens a second",
-    "serving.busy_share": "Hours a day",
-    "workload.model": "Model",
-}
-
-
-@open_page
-@require_safe
-def serving(request: HttpRequest) -> HttpResponse:
-    """Sends on to the plan of the hours that serving takes; back with the refusal otherwise."""
-    query = drop_empty(request.GET)
-    try:
-        answers = {name: query.get(name, "") for name in _QUESTIONS}
-        hours_a_day = number(answers["hours_a_day"] or str(HOURS_A_DAY))
-        if not isinstance(hours_a_day, int | float) or not 0 < hours_a_day <= HOURS_A_DAY:
-            raise InvalidInput("serving.busy_share", "must be more than 0 and at most 24")
-        answer = estimate_request(
-            {
-                "workload": {"kind": "training", "model": answers["model"], "tokens": 1},
-                "accelerator": answers["accelerator"] or USUAL_ACCELERATOR,
-                "serving": {
-                    "tokens_per_second": number(answers["tokens_per_second"]),
-                    "busy_share": hours_a_day / HOURS_A_DAY,
-                },
-            }
-        )
-        if answer.serving is None:
-            raise InvalidInput("workload.model", "is not a language model that can be served")
-        plan = answer.serving
-    except InvalidInput as refusal:
-        field = _WORDS.get(refusal.field, "Serving")
-        context = start_context(SERVE, query, current_team(request), f"{field}: {refusal.message}")
-        return render(request, "web/start.html", context, status=400)
-    accelerator = query.get("accelerator") or USUAL_ACCELERATOR
-    changes = {
-        "name": f"Serve {query.get('model', '')}",
-        "workload.kind": "accelerator_hours",
-        "workload.accelerator": accelerator,
-        "workload.hours_per_month": round(plan.accelerator_hours_per_month, 2),
-        "workload.peak_accelerators": plan.accelerators,
-    }
-    address = write(drop_empty(query, *_QUESTIONS), **changes)
-    return HttpResponseRedirect(f"{reverse('plan')}?{address}")

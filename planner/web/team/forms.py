@@ -1,4 +1,4 @@
-"""The form of a watch: whether a plan is priced again after each refresh, and what is told."""
+"""The forms of teams, projects and the plans that they keep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from planner.models import (
     BudgetPeriod,
     Project,
     Role,
-    SavedPortfolio,
     Scope,
     ServerQuote,
 )
@@ -26,32 +25,6 @@ from pricing.discovery import all_providers
 
 def version_field() -> forms.IntegerField:
     return forms.IntegerField(required=False, widget=forms.HiddenInput)
-
-
-class WatchForm(Form):
-    watched = forms.BooleanField(label="Watch prices", required=False)
-    watch_threshold = NumberField(
-        label="Alert when the plan's cost changes by more than",
-        min_value=0,
-        max_value=1000,
-        help_text="Repriced after every price refresh.",
-    )
-    version = version_field()
-    units: ClassVar = {"watch_threshold": "%"}
-
-    def values(self) -> dict[str, Any]:
-        cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
-        cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
-        return cleaned
-
-    @staticmethod
-    def of(watch: Project | SavedPortfolio) -> dict[str, Any]:
-        threshold = round(watch.watch_threshold * 100, 6)
-        return {
-            "watched": watch.watched,
-            "watch_threshold": threshold,
-            "version": watch.version,
-        }
 
 
 NOTE_LENGTH = 2000
@@ -126,21 +99,36 @@ class ConfirmForm(Form):
         return typed
 
 
-class ProjectForm(WatchForm):
+class ProjectForm(Form):
     name = _name("Name")
     description = _note("Purpose")
     budget = BudgetField(label="Budget", required=False)
     budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
-    field_order = ("name", "description", "budget", "budget_period")
+    watched = forms.BooleanField(label="Watch prices", required=False)
+    watch_threshold = NumberField(
+        label="Alert when the plan's cost changes by more than",
+        min_value=0,
+        max_value=1000,
+        help_text="Repriced after every price refresh.",
+    )
+    version = version_field()
+    units: ClassVar = {"watch_threshold": "%"}
 
     def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.unit(budget=currency)
 
+    def values(self) -> dict[str, Any]:
+        cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
+        cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
+        return cleaned
+
     @staticmethod
     def of_project(project: Project) -> dict[str, Any]:
-        names = ("name", "description", "budget", "budget_period")
-        return {name: getattr(project, name) for name in names} | WatchForm.of(project)
+        names = ("name", "description", "budget", "budget_period", "watched", "version")
+        threshold = round(project.watch_threshold * 100, 6)
+        values = {name: getattr(project, name) for name in names}
+        return values | {"watch_threshold": threshold}
 
 
 class SavePlanForm(Form):
@@ -155,14 +143,6 @@ class SavePlanForm(Form):
         label="Budget of the new project",
         required=False,
         help_text="For the whole plan; only for a new project. Change it later on the project.",
-    )
-    kind = forms.ChoiceField(
-        label="Save as",
-        choices=[
-            ("comparison", "a comparison of the project"),
-            ("variant", "a variant of the project"),
-        ],
-        help_text="A variant is answered anew at any time.",
     )
     note = _note()
 
@@ -194,26 +174,16 @@ class SavePlanForm(Form):
 
 class SaveProjectForm(Form):
     name = _name("Name of the comparison")
-    variant = forms.ChoiceField(label="Of", required=False)
     note = _note()
-
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        variants = [(str(s.pk), s.name) for s in project.variants.all()]
-        self.fields["variant"].choices = [  # type: ignore[attr-defined]
-            ("", "the project itself"),
-            *variants,
-        ]
 
 
 class SavePortfolioForm(Form):
     name = _name("Name of the plan")
     note = _note()
     shown_to_all = forms.BooleanField(
-        label="Every member sees all shares",
+        label="Every member sees the plan",
         required=False,
-        help_text="Otherwise approvers and owners see them all, others those of the projects that "
-        "they made.",
+        help_text="Otherwise you, approvers and owners see the plan.",
     )
     in_background = forms.BooleanField(
         label="Plan in the background",
@@ -251,7 +221,7 @@ class UploadForm(Form):
 
 class InviteForm(Form):
     role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
-    email = forms.EmailField(label="E-mail (the link is sent there)", required=False)
+    email = forms.EmailField(label="For whom (e-mail)", required=False)
     days = forms.IntegerField(
         label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
     )

@@ -1,9 +1,8 @@
-"""Single quarantined prices as operators see them: what moved and by how much."""
+"""What operators see of refreshes, and decide on the parts that wait."""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from itertools import groupby
 
 from django.contrib import messages
@@ -11,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.contract.typed_numbers import read_row_id
 from planner.models import AuditEntry, Job
 from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
@@ -26,55 +26,14 @@ from planner.web.common.views import (
     submit_form,
 )
 from planner.web.team.forms import RefreshForm
-from pricing.common.bounded import read_row_id
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
-from pricing.market.offer_rows import from_row
-from pricing.market.offers import Offer
-from pricing.models import QuarantinedBatch, QuarantinedPrice, RefreshRun
+from pricing.models import QuarantinedPart, RefreshRun
 from pricing.revisions import list_unread, newest_revisions
-
-MAX_SHOWN = 20
-"""Prices of a provider that are shown; the others follow when these are decided."""
-
-
-@dataclass(frozen=True)
-class QuarantinedRow:
-    row: QuarantinedPrice
-    before: Offer
-    after: Offer
-
-    @property
-    def option(self) -> str:
-        return self.after.purchase_option.value.replace("_", " ")
-
-
-@dataclass(frozen=True)
-class QuarantinedGroup:
-    provider: str
-    count: int
-    in_force: int
-    """Prices of the provider that are sold now."""
-    rows: tuple[QuarantinedRow, ...]
-
-
-def group_by_provider() -> list[QuarantinedGroup]:
-    waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING)
-    groups = []
-    in_force = {revision.provider: revision.sold_count for revision in newest_revisions()}
-    for provider, of_provider in groupby(waiting.order_by("provider"), lambda row: row.provider):
-        rows = sorted(of_provider, key=lambda row: -max(row.ratio, 1 / row.ratio))
-        shown = tuple(
-            QuarantinedRow(row, from_row(row.before), from_row(row.after))
-            for row in rows[:MAX_SHOWN]
-        )
-        groups.append(QuarantinedGroup(provider, len(rows), in_force.get(provider, 0), shown))
-    return groups
-
 
 MAX_RUNS = 50
 MAX_DECISIONS = 500
-"""Prices decided at once."""
+"""Parts decided at once."""
 
 
 @signed_in
@@ -85,14 +44,14 @@ def refreshes(request: HttpRequest) -> HttpResponse:
 
 
 def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
-    waiting = QuarantinedBatch.objects.filter(state=QuarantinedBatch.State.WAITING).defer("payload")
+    waiting = QuarantinedPart.objects.filter(state=QuarantinedPart.State.WAITING).defer("payload")
+    by_provider = groupby(waiting.order_by("provider", "reason"), lambda part: part.provider)
     job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
     context = {
         "team": current_team(request),
         "form": form,
         "providers": [(provider_title(one.provider), one) for one in freshness()],
-        "batches": waiting,
-        "quarantined": group_by_provider(),
+        "quarantined": [(provider, list(parts)) for provider, parts in by_provider],
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": job,
@@ -112,48 +71,22 @@ def refresh(request: HttpRequest) -> HttpResponse:
     return redirect("job", job.pk) if job else _render_page(request, form)
 
 
-def _get_batch_or_404(request: HttpRequest, pk: int) -> QuarantinedBatch:
-    require_operator(get_access(request))
-    batch = QuarantinedBatch.objects.filter(pk=pk).first()
-    if batch is None:
-        raise Http404(NOT_FOUND)
-    return batch
-
-
 @signed_in
 @require_POST
-def release(request: HttpRequest, pk: int) -> HttpResponse:
-    batch = _get_batch_or_404(request, pk)
-    message = f"The quarantined prices of {batch.provider} are published."
-    run_with_messages(request, lambda: quarantine.release(get_access(request), batch), message)
-    return redirect("operator")
-
-
-@signed_in
-@require_POST
-def reject(request: HttpRequest, pk: int) -> HttpResponse:
-    batch = _get_batch_or_404(request, pk)
-    message = f"The quarantined prices of {batch.provider} are rejected."
-    run_with_messages(request, lambda: quarantine.reject(get_access(request), batch), message)
-    return redirect("operator")
-
-
-@signed_in
-@require_POST
-def decide_prices(request: HttpRequest) -> HttpResponse:
+def decide(request: HttpRequest) -> HttpResponse:
     access = get_access(request)
     require_operator(access)
-    ids = [pk for text in request.POST.getlist("row") if (pk := read_row_id(text)) is not None]
-    rows = list(QuarantinedPrice.objects.filter(pk__in=ids[:MAX_DECISIONS]))
-    count = pluralize(len(rows), "price")
-    if not rows:
-        messages.error(request, "Tick the prices to release or reject.")
+    ids = [pk for text in request.POST.getlist("part") if (pk := read_row_id(text)) is not None]
+    parts = list(QuarantinedPart.objects.filter(pk__in=ids[:MAX_DECISIONS]))
+    count = pluralize(len(parts), "part")
+    if not parts:
+        messages.error(request, "Tick the parts to release or reject.")
     elif request.POST.get("decision") == "release":
         message = f"Released: {count}, published now."
-        run_with_messages(request, lambda: quarantine.release_prices(access, rows), message)
+        run_with_messages(request, lambda: quarantine.release(access, parts), message)
     else:
         message = f"Rejected: {count}. What was published before stays in force."
-        run_with_messages(request, lambda: quarantine.reject_prices(access, rows), message)
+        run_with_messages(request, lambda: quarantine.reject(access, parts), message)
     return redirect("operator")
 
 

@@ -18,7 +18,6 @@ from planner.services.portfolio import portfolios as services
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT
 from planner.web.common.views import (
-    describe_refusal,
     get_access,
     get_owned_or_404,
     remember_team,
@@ -27,7 +26,7 @@ from planner.web.common.views import (
     submit_form,
     team_page,
 )
-from planner.web.team.forms import SavePortfolioForm, WatchForm
+from planner.web.team.forms import SavePortfolioForm
 from planner.web.team.portfolio_page import (
     PortfolioPage,
     ProjectRow,
@@ -63,14 +62,14 @@ def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]
     return windows
 
 
-def _request_of(request: HttpRequest, team: Team) -> tuple[dict[str, Any], dict[str, str]]:
+def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
     projects = _projects(get_access(request), team)
     data = request.POST if request.method == "POST" else request.GET
-    portfolio, owners = portfolio_of_projects(
+    portfolio = portfolio_of_projects(
         team, projects, _ticked(request, projects), _windows(request, projects)
     )
     shares = data.get("shares", SHARES[0])
-    return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}, owners
+    return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}
 
 
 @team_page()
@@ -80,16 +79,13 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
     plan alone."""
     context = _page_context(request, team)
     if "plan" in request.GET:
-        access, portfolio_request = get_access(request), dict[str, Any]()
+        portfolio_request = dict[str, Any]()
         try:
-            portfolio_request, owners = _request_of(request, team)
-            answer = services.plan_for_team(portfolio_request, team).answer
+            portfolio_request = _request_of(request, team)
+            answer = services.plan_for_team(portfolio_request, team)[-1]
         except InvalidInput as refusal:
             context["refusal"] = describe_portfolio_refusal(refusal, portfolio_request)
         else:
-            if not access.has_role(team.pk, Role.APPROVER):
-                own = [name for name, person in owners.items() if person == access.person]
-                answer = services.show_only(answer, own)
             context["page"] = PortfolioPage.of(answer, portfolio_request)
     is_whole_page = not getattr(request, "htmx", False)
     page = "team/portfolio/page.html" if is_whole_page else "team/portfolio/result.html"
@@ -124,17 +120,9 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
 
     def save_plan(values: dict[str, Any]) -> HttpResponse:
-        portfolio_request, owners = _request_of(request, team)
-        fields = {
-            "name": values["name"],
-            "note": values["note"],
-            "shown_to_all": values["shown_to_all"],
-            "request": portfolio_request,
-            "owners": owners,
-        }
-        if values["shown_to_all"]:  # a job has the rights of an owner
-            services.check_may_show(access, team)
-        if values["in_background"]:
+        in_background = values.pop("in_background")
+        fields = {**values, "request": _request_of(request, team)}
+        if in_background:
             return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
         return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
 
@@ -155,60 +143,17 @@ def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
 @require_safe
 def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved, access = _saved_or_404(request, pk), get_access(request)
-    return _show_saved(request, saved, access, WatchForm(initial=WatchForm.of(saved)))
-
-
-def _show_saved(
-    request: HttpRequest, saved: SavedPortfolio, access: Access, form: WatchForm, status: int = 200
-) -> HttpResponse:
     is_own = saved.created_key == access.person
-    alerts = saved.alerts.filter(acknowledged_at=None)
-    may_approve = access.has_role(saved.team_id, Role.OWNER if is_own else Role.APPROVER)
     context = {
         "team": saved.team,
         "saved": saved,
-        "page": PortfolioPage.of(services.visible_answer(access, saved), saved.request),
-        "sees_all": services.sees_all(access, saved),
+        "page": PortfolioPage.of(saved.read_answer(), saved.request),
         "formats": [(form, entry.title) for form, entry in PORTFOLIO_FORMATS.items()],
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
-        "may_approve": may_approve,
-        "is_approved": saved.state == State.APPROVED,
-        "alerts": [services.visible_alert(access, alert) for alert in alerts],
-        "repricing": services.visible_repricing(access, saved),
-        "form": form,
+        "may_approve": access.has_role(saved.team_id, Role.OWNER if is_own else Role.APPROVER),
     }
-    return render(request, "team/portfolio/saved.html", context, status=status)
-
-
-@signed_in
-@require_POST
-def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved, access = _saved_or_404(request, pk), get_access(request)
-    form = WatchForm(request.POST)
-
-    def save_watch(_: dict[str, Any]) -> HttpResponse:
-        services.change_watch(access, saved, form.values(), form.cleaned_data["version"])
-        return redirect("saved-portfolio", pk)
-
-    return submit_form(form, save_watch) or _show_saved(request, saved, access, form, 400)
-
-
-@signed_in
-@require_safe
-def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved, access = _saved_or_404(request, pk), get_access(request)
-    context: dict[str, Any] = {
-        "saved": saved,
-        "team": saved.team,
-        "currency": saved.read_answer().currency,
-    }
-    try:
-        _, changes = services.reprice_portfolio(saved)
-        context["changes"] = services.visible_changes(access, saved, changes)
-    except InvalidInput as refusal:
-        context["refusal"] = describe_refusal(refusal)
-    return render(request, "team/portfolio/reprice.html", context)
+    return render(request, "team/portfolio/saved.html", context)
 
 
 @signed_in
@@ -240,5 +185,4 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
-    answer = services.visible_answer(get_access(request), saved)
-    return offer_file(entry.make(answer), saved.name, entry)
+    return offer_file(entry.make(saved.read_answer()), saved.name, entry)

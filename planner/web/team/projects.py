@@ -12,17 +12,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import (
-    PORTFOLIO_DOCUMENTS,
     ActualsUpload,
     Alert,
     Project,
     Role,
     Team,
-    Variant,
 )
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import burn, estimate_completion
-from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload, upload_warnings
+from planner.services.actuals.completion import estimate_completion
 from planner.services.alerts import alerts as services
 from planner.services.alerts.project_summaries import (
     changes_since,
@@ -30,12 +27,10 @@ from planner.services.alerts.project_summaries import (
     project_summaries,
     read_inbox,
 )
-from planner.services.jobs import jobs
-from planner.services.portfolio.portfolios import visible_alert
 from planner.services.projects import projects
 from planner.services.projects import saved_comparisons as comparison_service
 from planner.services.teams import teams
-from planner.services.teams.access import EDIT, WrongStateError
+from planner.services.teams.access import EDIT
 from planner.web.common.views import (
     back_to,
     clear_cached_access,
@@ -85,15 +80,12 @@ def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
     archived = request.GET.get("archived") == "1"
     alerts = Alert.objects.for_access(access).filter(team=team, acknowledged_at=None)
-    alerts = alerts.select_related("project", "saved_portfolio").defer(
-        *(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
-    )
     context = {
         "team": team,
         "rows": project_summaries(access, team, archived=archived),
         "inbox": read_inbox(access, team),
         "archived": archived,
-        "alerts": [visible_alert(access, alert) for alert in alerts[:MAX_ALERTS]],
+        "alerts": alerts.select_related("project")[:MAX_ALERTS],
         "may_edit": access.has_role(team.pk, Role.EDITOR),
     }
     return render(request, "team/dashboard.html", context)
@@ -111,7 +103,7 @@ def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
     return back_to(request, reverse("dashboard", args=[team.slug]))
 
 
-_UNREAD = ("answer", "rows", "given", "inherited", "request")
+_UNREAD = ("answer", "rows", "given", "request")
 
 
 def get_project_or_404(request: HttpRequest, team: Team, pk: uuid.UUID) -> Project:
@@ -139,7 +131,7 @@ def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
     access, team = get_access(request), project.team
-    saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by", "variant")
+    saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by")
     current = current_revisions()
     variance = actuals.variance(project)
     completion = estimate_completion(project, variance)
@@ -148,9 +140,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
     return {
         "team": team,
         "project": project,
-        "variants": [
-            (one, address_of(projects.compose(project, one))) for one in project.variants.all()
-        ],
         "kept": [
             {
                 "saved": one,
@@ -163,16 +152,12 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "warnings": spent["warnings"],
         "completion": completion,
         "headroom": spending.headroom_sentence(project, variance, completion),
-        "burn_chart": spending.burn_chart(
-            burn(variance), spending.budget_of(project, variance), currency
-        ),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
         "currency": currency,
         "plan_address": address_of(projects.compose(project)),
-        "at_once": AT_ONCE_BYTES,
-        "keep_form": SaveProjectForm(project=project),
+        "keep_form": SaveProjectForm(),
         "upload_form": UploadForm(),
         **forms,
     }
@@ -222,48 +207,19 @@ def delete(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 
 @team_page(EDIT)
 @require_POST
-def delete_variant(
-    request: HttpRequest, team: Team, pk: uuid.UUID, variant: uuid.UUID
-) -> HttpResponse:
-    row = get_owned_or_404(request, Variant, variant, "team", project=pk, team=team)
-    message = f"The variant {row.name} is deleted."
-    run_with_messages(request, lambda: projects.delete_variant(get_access(request), row), message)
-    return redirect("project", team.slug, pk)
-
-
-@team_page(EDIT)
-@require_POST
 def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     project = get_project_or_404(request, team, pk)
-    form = SaveProjectForm(request.POST, project=project)
-    variants = {str(one.pk): one for one in project.variants.all()}
+    form = SaveProjectForm(request.POST)
     created = submit_form(
         form,
         lambda v: comparison_service.save_comparison(
-            get_access(request),
-            project,
-            name=v["name"],
-            note=v["note"],
-            variant=variants.get(v["variant"]),
+            get_access(request), project, name=v["name"], note=v["note"]
         ),
     )
     if created is not None:
         return redirect("comparison", created.pk)
     context = project_context(request, project, keep_form=form)
     return render(request, "team/project/page.html", context, status=400)
-
-
-@team_page(EDIT)
-@require_POST
-def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    project = get_project_or_404(request, team, pk)
-    arguments = {"project": str(project.pk), "as_of": None}
-    try:
-        job = jobs.start(get_access(request), "project_reprice", arguments, team)
-    except WrongStateError as refusal:
-        messages.error(request, str(refusal))
-        return redirect("project", team.slug, pk)
-    return redirect("job", job.pk)
 
 
 @team_page(EDIT)
@@ -280,9 +236,7 @@ def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 
 def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:
     access = get_access(request)
-    if file.size > AT_ONCE_BYTES:
-        return reverse("job", args=[start_upload(access, project, file).pk])
-    for warning in upload_warnings(actuals.load_actuals(access, project, file, file.name)):
+    for warning in actuals.upload_warnings(actuals.load_actuals(access, project, file, file.name)):
         messages.warning(request, warning)
     return reverse("project", args=[project.team.slug, project.pk]) + "#actuals"
 

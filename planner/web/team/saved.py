@@ -65,7 +65,7 @@ def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
     return print_pack([*parts, *close_pack((), facts)], facts, plan.currency)
 
 
-_RELATED = ("team", "project", "project__team", "variant", "created_by", "superseded_by")
+_RELATED = ("team", "project", "project__team", "created_by", "superseded_by")
 
 
 def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
@@ -123,9 +123,7 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         context |= {
             "headline": repriced.answer.headline,
             "changed_rows": repriced.changed_rows,
-            "totals": [
-                (SCENARIO_TITLES[one.scenario], one.total_cost) for one in repriced.difference
-            ],
+            "totals": [(SCENARIO_TITLES[one.scenario], one) for one in repriced.difference],
             "currency": saved.read_summary().currency,
         }
     is_part = getattr(request, "htmx", False)
@@ -264,6 +262,4 @@ def _save(
             **labels,
         )
     project = next(p for p in projects if str(p.pk) == chosen)
-    if values["kind"] == "variant":
-        return services.save_as_variant(access, project, plan_request, **labels)
     return services.save_comparison(access, project, request=plan_request, **labels)

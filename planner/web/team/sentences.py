@@ -24,11 +24,10 @@ from planner.models import (
     Project,
     Role,
     SavedComparison,
-    SavedPortfolio,
     State,
     Team,
 )
-from planner.services.alerts.budget_watch import budget_over_horizon
+from planner.services.alerts.alerts import budget_over_horizon
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
 from planner.web.answer.verdict import FigureRow, budget_row
@@ -44,8 +43,6 @@ _JOB_TITLES = {
     "portfolio": "Planning all projects together",
     "saved_portfolio": "Planning all projects together",
     "price_refresh": "Price refresh",
-    "project_reprice": "Repricing",
-    "portfolio_reprice": "Repricing all projects together",
 }
 _DEEDS = {
     "draft": "sent back",
@@ -60,8 +57,6 @@ _DEEDS = {
 
 @register.filter
 def job_title(job: Job) -> str:
-    if job.kind == "actuals_upload":
-        return f"Reading {job.arguments.get('file_name', '')}".strip()
     return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
 
 
@@ -134,7 +129,7 @@ def budget_of_project(saved: SavedComparison) -> FigureRow | None:
 
 
 @register.filter
-def watch_line(watch: Project | SavedPortfolio) -> str:
+def watch_line(watch: Project) -> str:
     if not watch.watched:
         return "prices are not watched"
     return f"watched: a move of more than {percent(watch.watch_threshold, 1)} is reported"
@@ -224,17 +219,16 @@ _BADGES = {
     "interrupted": "bg-orange-lt",
     "running": "bg-azure-lt",
 }
-_TABS = (
-    ("projects", "Projects", "dashboard", Role.VIEWER),
-    ("portfolio", "Portfolio", "portfolio", Role.VIEWER),
-    ("members", "Members", "team-members", Role.VIEWER),
-    ("prices", "Prices and defaults", "team-prices", Role.VIEWER),
-    ("servers", "Server quotes", "team-servers", Role.VIEWER),
-    ("tokens", "Tokens", "team-tokens", Role.VIEWER),
-    ("audit", "Audit log", "team-audit", Role.VIEWER),
-    ("settings", "Team", "team-settings", Role.VIEWER),
+TABS = (
+    ("projects", "Projects", "dashboard"),
+    ("portfolio", "Portfolio", "portfolio"),
+    ("members", "Members", "team-members"),
+    ("prices", "Prices and defaults", "team-prices"),
+    ("servers", "Server quotes", "team-servers"),
+    ("tokens", "Tokens", "team-tokens"),
+    ("audit", "Audit log", "team-audit"),
+    ("settings", "Team", "team-settings"),
 )
-TAB_TITLES = frozenset(title for _, title, _, _ in _TABS)
 
 
 @register.simple_tag(takes_context=True)
@@ -248,8 +242,8 @@ def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any
     access = get_access(request)
     tabs = [
         {"title": title, "url": reverse(name, args=[team.slug]), "active": key == active}
-        for key, title, name, role in _TABS
-        if team is not None and access.has_role(team.pk, role)
+        for key, title, name in TABS
+        if team is not None and access.has_role(team.pk, Role.VIEWER)
     ]
     if access.is_operator:
         url, here = reverse("operator"), active == "operator"

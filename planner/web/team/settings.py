@@ -33,8 +33,6 @@ from planner.services.housekeeping.deletion import (
     export_team,
     list_sole_member_teams,
 )
-from planner.services.invitations import invite_by_mail
-from planner.services.jobs.jobs import revoke
 from planner.services.teams import teams
 from planner.services.teams import tokens as token_service
 from planner.services.teams.access import EDIT, OWN, StaleError, require
@@ -73,15 +71,9 @@ from pricing.common.pluralize import pluralize
 def members(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
     form = InviteForm(request.POST or None)
-
-    def link_of(secret: str) -> str:
-        return request.build_absolute_uri(reverse("join", args=[secret]))
-
     created = submit_form(
         form,
-        lambda values: invite_by_mail(
-            access, team, Role(values["role"]), values["email"], values["days"], link_of=link_of
-        ),
+        lambda v: teams.invite(access, team, Role(v["role"]), v["email"], v["days"]),
     )
     may_own = access.has_role(team.pk, Role.OWNER)
     context = {
@@ -98,8 +90,7 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         else [],
     }
     if created is not None:
-        context["link"] = link_of(created[1])
-        context["sent_to"] = created[0].email
+        context["link"] = request.build_absolute_uri(reverse("join", args=[created[1]]))
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
 
 
@@ -294,7 +285,7 @@ def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     limits = {} if access.has_role(team.pk, Role.OWNER) else {"user_id": access.user_id}
     token = get_owned_or_404(request, ApiToken, pk, team=team, **limits)
     message = f"The token {token.name} no longer works."
-    run_with_messages(request, lambda: revoke(access, token), message)
+    run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
     return redirect("team-tokens", team.slug)
 
 

@@ -18,10 +18,8 @@ _project = [
     path("archive/", projects.archive, name="project-archive"),
     path("delete/", projects.delete, name="project-delete"),
     path("save/", projects.save, name="project-save"),
-    path("reprice/", projects.reprice, name="project-reprice"),
     path("uploads/", projects.upload, name="project-upload"),
     path("uploads/<uuid:upload>/delete/", projects.delete_upload, name="upload-delete"),
-    path("variants/<uuid:variant>/delete/", projects.delete_variant, name="variant-delete"),
 ]
 
 _settings = [
@@ -65,8 +63,6 @@ _comparison = [
 
 _saved_portfolio = [
     path("", portfolio.saved_portfolio, name="saved-portfolio"),
-    path("reprice/", portfolio.reprice, name="saved-portfolio-reprice"),
-    path("watch/", portfolio.watch, name="saved-portfolio-watch"),
     path("approve/", portfolio.approve, name="saved-portfolio-approve"),
     path("delete/", portfolio.delete, name="saved-portfolio-delete"),
     path("export/<page_portfolio_export:form>/", portfolio.export, name="saved-portfolio-export"),
@@ -85,7 +81,5 @@ urlpatterns = [
     path("jobs/<uuid:pk>/cancel/", operator.cancel, name="job-cancel"),
     path("operator/", operator.refreshes, name="operator"),
     path("operator/refresh/", operator.refresh, name="operator-refresh"),
-    path("operator/prices/", operator.decide_prices, name="quarantined-prices"),
-    path("operator/quarantined/<int:pk>/release/", operator.release, name="quarantined-release"),
-    path("operator/quarantined/<int:pk>/reject/", operator.reject, name="quarantined-reject"),
+    path("operator/prices/", operator.decide, name="quarantined-prices"),
 ]

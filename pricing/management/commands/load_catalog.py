@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from pricing.bundled import catalog
-from pricing.bundled.load import CatalogNotLoadedError, load, load_other_clouds
+from pricing.bundled.load import load, load_other_clouds, open_source
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.management.database_command import DatabaseCommand
@@ -21,12 +20,13 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--folder", type=Path, default=catalog.FOLDER, help="folder of the bundled catalog"
+            "source",
+            nargs="?",
+            default=str(catalog.FOLDER),
+            help="a newer one: a folder, a wheel of the program or another zip archive with its "
+            "files, or the https address of one",
         )
-        parser.add_argument(
-            "--force", action="store_true", help="publish it over newer prices and failed checks"
-        )
-
+        parser.add_argument("--force", action="store_true", help="publish it over newer prices")
         parser.add_argument(
             "--other-clouds",
             action=BooleanOptionalAction,
@@ -36,13 +36,14 @@ class Command(DatabaseCommand):
         )
 
     def handle(
-        self, *args: Any, folder: Path, force: bool, other_clouds: bool, **options: Any
+        self, *args: Any, source: str, force: bool, other_clouds: bool, **options: Any
     ) -> None:
         try:
-            parts = load(folder, force=force)
-            if other_clouds:
-                parts += load_other_clouds(folder, force=force)
-        except (CatalogNotLoadedError, ProviderUnavailable) as error:
+            with open_source(source) as folder:
+                parts = load(folder, force=force)
+                if other_clouds:
+                    parts += load_other_clouds(folder, force=force)
+        except ProviderUnavailable as error:
             raise CommandError(str(error)) from None
         except (InvalidInput, FileNotFoundError) as error:
             raise CommandError(str(error), returncode=2) from None

@@ -36,10 +36,11 @@ EXIT_STATUS = {
 
 class Command(DatabaseCommand):
     help = (
-        "Fetch today's prices, check them and publish them, all of a provider's revision or none."
-        " Exit status: 0 all published, 1 one or more failed, 2 bad arguments, 3 one or more"
-        " quarantined for review and none failed, 4 one or more refreshed elsewhere and no worse,"
-        " 130 interrupted."
+        "Fetch today's prices, compare them with the published ones and publish all but the parts"
+        " that wait for review."
+        " Exit status: 0 all published, 1 one or more failed, 2 bad arguments, 3 parts of one or"
+        " more quarantined for review and none failed, 4 one or more refreshed elsewhere and no"
+        " worse, 130 interrupted."
     )
     requires_migrations_checks = True
     requires_system_checks = ()
@@ -90,7 +91,7 @@ class Command(DatabaseCommand):
         freshness_by_provider = {entry.provider: entry for entry in freshness()}
         if as_json:
             document = [refresh.to_dict(r, freshness_by_provider.get(r.provider)) for r in results]
-            self.stdout.write(json.dumps({"providers": document}, indent=2))
+            self.stdout.write(json.dumps({"providers": document}, indent=2, default=str))
             return
         for result in results:
             self.stdout.write(

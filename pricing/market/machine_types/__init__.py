@@ -24,8 +24,11 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pricing.common.tables import read_row, read_rows, read_table
+from pricing.market import accelerators
+from pricing.market.offers import Offer, PurchaseOption
 
 _FOLDER = Path(__file__).parent
 
@@ -43,9 +46,9 @@ class MachineType:
     """Canonical slug; empty for a machine whose accelerator is none (an FPGA)."""
     accelerator_count: Fraction | None
     """Exact: 1/6 of an A10. None where no source says it; `note` says why."""
-    vcpus: float | None
-    memory_gib: Decimal | None
-    network_gbps: float | None
+    vcpus: float | None = None
+    memory_gib: Decimal | None = None
+    network_gbps: float | None = None
     local_ssd_gib: int = 0
     """Local disk that comes with the machine, GiB."""
     not_sold_as: frozenset[str] = frozenset()
@@ -65,6 +68,8 @@ class AttachedMachineType(MachineType):
     host: str = ""
     accelerator_type: str = ""
     """The provider's name of the accelerator."""
+    not_in: frozenset[str] = frozenset()
+    """Regions with the accelerator whose zones have smaller hosts alone."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,40 @@ class TpuSlice:
     def units(self) -> int:
         """Units of its price that one slice takes."""
         return self.chips // self.chips_per_unit
+
+    def as_machine_type(self) -> MachineType:
+        chips = Fraction(self.chips)
+        return MachineType(self.name, self.accelerator, chips, self.vcpus, self.memory_gib)
+
+
+def make_offer(
+    provider: str,
+    machine: MachineType,
+    region: str,
+    option: PurchaseOption,
+    price_per_hour: Decimal,
+    as_of: dt.date,
+    *,
+    sold_now: bool = True,
+    **fields: Any,
+) -> Offer:
+    """The offer of a machine; never sold now once it or its accelerator has retired."""
+    has_retired = machine.retired(as_of) or accelerators.get(machine.accelerator).retired
+    return Offer(
+        provider=provider,
+        region=region,
+        instance_type=machine.instance_type,
+        accelerator=machine.accelerator,
+        accelerator_count=machine.accelerator_count or Fraction(0),
+        purchase_option=option,
+        price_per_hour=price_per_hour,
+        vcpus=machine.vcpus,
+        memory_gib=float(machine.memory_gib or 0) or None,
+        network_gbps=machine.network_gbps,
+        as_of=as_of,
+        sold_now=sold_now and not has_retired,
+        **fields,
+    )
 
 
 PROVIDERS = ("aws", "azure", "gcp")
@@ -125,7 +164,7 @@ def attached_machine_types() -> tuple[AttachedMachineType, ...]:
     'n1-standard-4+1xnvidia-tesla-t4'
     """
     hosts = list(_read_rows("gcp_hosts.csv"))
-    machines = []
+    machines: dict[str, AttachedMachineType] = {}
     for row in _read_rows("gcp_attached.csv"):
         count = int(row["count"])
         for host in hosts:
@@ -142,9 +181,10 @@ def attached_machine_types() -> tuple[AttachedMachineType, ...]:
                     source=row["source"],
                     host=host["instance_type"],
                     accelerator_type=row["accelerator_type"],
+                    not_in=frozenset(row["not_in"].split()),
                 )
-                machines.append(machine)
-    return tuple(machines)
+                machines.setdefault(machine.instance_type, machine)
+    return tuple(machines.values())
 
 
 @cache
@@ -160,13 +200,13 @@ def tpu_slices() -> tuple[TpuSlice, ...]:
 
 
 @cache
-def regions_by_machine_type(provider: str = "gcp") -> Mapping[str, frozenset[str]]:
+def regions_by_machine_type() -> Mapping[str, frozenset[str]]:
     """Regions in which a machine type, or an attachable accelerator, is offered.
 
     >>> "us-central1" in regions_by_machine_type()["nvidia-tesla-t4"]
     True
     """
-    rows = _read_rows(f"{provider}_offered.csv")
+    rows = _read_rows("gcp_offered.csv")
     return MappingProxyType({row["name"]: frozenset(row["regions"].split()) for row in rows})
 
 

@@ -13,12 +13,12 @@ from typing import Any
 from pricing.ingest.fetch import PART_ERRORS, explain_unread, map_side_by_side, read_part
 from pricing.ingest.http import AccessDenied, SignInExpired
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import options
 from pricing.providers.aws.client import AwsClient, price_list_region, split_into_parts
 from pricing.providers.aws.rows import (
     NOT_PRICED,
-    Machine,
     MachineLookup,
     find_unknown,
     is_ec2_region,
@@ -51,7 +51,7 @@ class _FetchState:
     retrieved_at: dt.datetime
     sold_by_region: dict[str, frozenset[str] | None] = field(default_factory=dict)
     """Instance types by region; None where EC2 could not be asked."""
-    priced_machines: dict[tuple[str, str], Machine] = field(default_factory=dict)
+    priced_machines: dict[tuple[str, str], MachineType] = field(default_factory=dict)
     """By region and instance type."""
     block_rows: set[tuple[str, str]] = field(default_factory=set)
     """Regions and machines with a row for Capacity Blocks, whose price is not in it."""
@@ -63,15 +63,16 @@ class _FetchState:
         types = self.sold_by_region.get(region)
         return types is None or instance_type in types
 
-    def machines_sold_by_block(self, region: str) -> list[Machine]:
+    def machines_sold_by_block(self, region: str) -> list[MachineType]:
         """By what EC2 says of the machine, or by a row of the price list."""
         return [
             one
             for one in self.machines_in(region)
-            if one.capacity_blocks or (region, one.instance_type) in self.block_rows
+            if one.instance_type in self.machines.sold_by_block
+            or (region, one.instance_type) in self.block_rows
         ]
 
-    def machines_priced_or_sold(self, region: str) -> list[Machine]:
+    def machines_priced_or_sold(self, region: str) -> list[MachineType]:
         """Those whose row got lost on the way included."""
         machines = {one.instance_type: one for one in self.machines_in(region)}
         for (code, name), machine in self.priced_machines.items():
@@ -79,7 +80,7 @@ class _FetchState:
                 machines[name] = machine
         return list(machines.values())
 
-    def machines_in(self, region: str) -> list[Machine]:
+    def machines_in(self, region: str) -> list[MachineType]:
         types = self.sold_by_region.get(region) or frozenset()
         return [one for one in self.machines.accelerated_machines() if one.instance_type in types]
 
@@ -112,7 +113,7 @@ def read_price_list(client: AwsClient, context: FetchContext) -> PriceList:
 
 def read(client: AwsClient, context: FetchContext, listed: PriceList) -> FetchedRows:
     """Every offering that the credentials allow to see."""
-    state = _FetchState(MachineLookup(context.retrieved_at.date()), context.retrieved_at)
+    state = _FetchState(MachineLookup(), context.retrieved_at)
     rows, not_read_regions = listed
     yield from not_read_regions
     unread = {region for part in not_read_regions for region in part.regions}
@@ -126,14 +127,10 @@ def read(client: AwsClient, context: FetchContext, listed: PriceList) -> Fetched
     yield from _read_machines(client, state, [one for one in regions if is_ec2_region(one)])
     yield from _read_prices(rows, state, context)
     yield from _read_unlisted_families(client, state, context)
-    # Machines sold at a place for which no row came: some are had by the Capacity Block alone,
-    # others' rows got lost on the way. What is published of them stays in force.
     for region in state.sold_by_region:
         names = sorted(one.instance_type for one in state.machines_in(region))
-        unpriced = tuple(name for name in names if (region, name) not in state.priced_machines)
+        unpriced = [name for name in names if (region, name) not in state.priced_machines]
         yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in unpriced)
-        if unpriced:
-            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), unpriced)
     ec2_regions = [region for region in regions if state.sold_by_region.get(region)]
     # EC2 and savings plans are services of their own, each with a pace of its own.
     parts = (
@@ -348,7 +345,7 @@ def describe_sold_types(
         yield replace(first_failure, instance_types=tuple(sorted(undescribed)))
 
 
-_FAMILIES = ("GPU instance", "Machine Learning ASIC Instances")
+_FAMILIES = ("GPU instance", "MachineType Learning ASIC Instances")
 _FILTERS = {
     "operatingSystem": "Linux",
     "tenancy": "Shared",

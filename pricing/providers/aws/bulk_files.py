@@ -14,10 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
-import ijson
-from ijson.backends import yajl2_c
-
-from pricing.ingest.downloads import Download
+from pricing.ingest.downloads import download
 from pricing.ingest.fetch import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.http import ProviderHttpClient, check_endpoint, redact_url, same_origin
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
@@ -134,7 +131,7 @@ class _RegionFiles:
             what = f"the index points to another server, {redact_url(url)}"
             raise ProviderUnavailable("aws", what, _RETRY_HINT)
         name = f"{kind}-{self.region}.json.gz"
-        with Download(self.http, name, url) as file:
+        with download(self.http, name, url) as file:
             try:
                 yield file
             except OfferFileError as error:
@@ -197,7 +194,7 @@ def _read_plan_index(
 
 def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:
     context = files.http.context
-    machines = MachineLookup(context.retrieved_at.date())
+    machines = MachineLookup()
     with files.open("offers", path) as file:
         yield from region_offers(file, machines, files.region, files.day, skus, context.regions)
 
@@ -260,23 +257,28 @@ class OfferFileError(ValueError):
     """Cut off, garbled, or something else altogether."""
 
 
-UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
-"""How a file that is no whole JSON document, or no whole gzip of one, fails while it is read."""
+@contextmanager
+def _readable() -> Iterator[None]:
+    """A file that is no whole JSON document, or no whole gzip of one, is an `OfferFileError`."""
+    import ijson
+
+    try:
+        yield
+    except (ijson.JSONError, EOFError, OSError, zlib.error) as error:
+        raise OfferFileError(str(error).splitlines()[0]) from None
 
 
 def entries(file: IO[bytes]) -> Iterator[Entry]:
     """Every entry of the three maps in the order of the file."""
     # Each map gives the next one when it was read to its end.
-    section_file: SectionFile | None = SectionFile("products", _split_at_keys(file))
-    try:
-        while section_file is not None:
-            for sku, value in yajl2_c.kvitems(
-                section_file, section_file.prefix, buf_size=CHUNK_BYTES
-            ):
-                yield section_file.section, sku, value
-            section_file = section_file.following
-    except UNREADABLE as error:
-        raise OfferFileError(str(error).splitlines()[0]) from None
+    from ijson.backends import yajl2_c
+
+    part: SectionFile | None = SectionFile("products", _split_at_keys(file))
+    with _readable():
+        while part is not None:
+            for sku, value in yajl2_c.kvitems(part, part.prefix, buf_size=CHUNK_BYTES):
+                yield part.section, sku, value
+            part = part.following
 
 
 class SectionFile:
@@ -350,19 +352,17 @@ def plan_rates(
     file: IO[bytes], skus: Mapping[str, Sku], region: str, day: dt.date
 ) -> Iterator[Offer | SkippedRow]:
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
-    try:
-        products = SectionFile("products", _split_at_keys(file))
-        plans = {one["sku"]: one["attributes"] for one in _iterate_items(products, "products.item")}
+    from ijson.backends import yajl2_c
+
+    products = SectionFile("products", _split_at_keys(file))
+    with _readable():
+        rows = yajl2_c.items(products, "products.item", buf_size=CHUNK_BYTES)
+        plans = {row["sku"]: row["attributes"] for row in rows}
         if not plans or products.following is None:
             raise OfferFileError("it holds no savings plans")
-        for row in _iterate_items(products.following, "terms.savingsPlan.item.rates.item"):
+        prefix = "terms.savingsPlan.item.rates.item"
+        for row in yajl2_c.items(products.following, prefix, buf_size=CHUNK_BYTES):
             yield from _parse_rate(row, plans, skus, region, day)
-    except UNREADABLE as error:
-        raise OfferFileError(str(error).splitlines()[0]) from None
-
-
-def _iterate_items(file: SectionFile, prefix: str) -> Iterator[Mapping[str, Any]]:
-    return yajl2_c.items(file, prefix, buf_size=CHUNK_BYTES)  # type: ignore[no-any-return]
 
 
 def _parse_rate(

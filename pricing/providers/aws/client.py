@@ -194,9 +194,11 @@ def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:
     status = response_dict["status_code"]
     if status in _OPERATION_MISSING_STATUS:
         hint = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
-        raise AccessDenied(
-            "aws", f"the endpoint does not offer an operation (status {status})", hint
-        )
+        raise NotServed("aws", f"the endpoint does not offer an operation (status {status})", hint)
+
+
+class NotServed(AccessDenied):
+    """An operation is refused, or not there, for a reason that says nothing of the account."""
 
 
 def make_error_translator(
@@ -252,7 +254,7 @@ def _translate_answer(what: str, response: Any) -> RetryableError | ProviderUnav
     if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
         return AccessDenied("aws", status_text, _CREDENTIALS_HINT)
     hint = "Check the AWS settings, and whether this endpoint offers that operation."
-    return AccessDenied("aws", f"{status_text}: {message}", hint)
+    return NotServed("aws", f"{status_text}: {message}", hint)
 
 
 def _contains_any(code: str, classes: tuple[str, ...]) -> bool:

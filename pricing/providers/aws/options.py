@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from pricing.common.amounts import quantize
 from pricing.common.pluralize import pluralize
 from pricing.ingest.fetch import read_part
+from pricing.ingest.flat_list import parse_price
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.machine_types import MachineType, make_offer
 from pricing.market.offers import COMPUTE_PLAN_SKU, HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.providers.aws.client import AwsClient, price_list_region, split_into_parts
-from pricing.providers.aws.rows import Machine, make_offer, parse_money, region_currency
+from pricing.providers.aws.rows import region_currency
 
 SPOT_SOURCE = "AWS spot price history"
 _LINUX = ("Linux/UNIX", "Linux/UNIX (Amazon VPC)")
@@ -27,7 +30,7 @@ within it."""
 
 
 def read_spot(
-    client: AwsClient, region: str, machines: Collection[Machine], now: dt.datetime
+    client: AwsClient, region: str, machines: Collection[MachineType], now: dt.datetime
 ) -> Iterator[Offer | SkippedRow]:
     """The spot price in force for each of `machines` in each zone of `region`."""
     by_name = {machine.instance_type: machine for machine in machines}
@@ -105,35 +108,29 @@ def _parse_time(row: Mapping[str, Any]) -> dt.datetime:
 
 
 def _build_spot_offer(
-    machine: Machine, region: str, row: Mapping[str, Any], as_of: dt.date
+    machine: MachineType, region: str, row: Mapping[str, Any], as_of: dt.date
 ) -> Offer | SkippedRow:
     where = f"{machine.instance_type} in {zone_id(row)}, spot"
     try:
-        price = parse_money(row.get("SpotPrice"))
+        price = parse_price(row.get("SpotPrice"))
     except ValueError as error:
         return SkippedRow("unreadable price", f"{where}: {error}")
     if not price:
         return SkippedRow("price is 0", where)
     return make_offer(
-        machine,
-        region,
-        option=PurchaseOption.SPOT,
-        price_per_hour=price,
+        *("aws", machine, region, PurchaseOption.SPOT, price, as_of),
         currency=region_currency(region),
         zone=zone_id(row),
-        as_of=as_of,
         source=SPOT_SOURCE,
     )
 
 
 BLOCKS_SOURCE = "AWS Capacity Block offerings"
 _BLOCK_HOURS = 24
-_SMALLEST_STEP = Decimal("1e-10")
-"""Amounts are kept to ten decimal places."""
 
 
 def read_capacity_blocks(
-    client: AwsClient, region: str, machines: Collection[Machine], as_of: dt.date
+    client: AwsClient, region: str, machines: Collection[MachineType], as_of: dt.date
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     """The cheapest Capacity Block hour of each machine that is sold so."""
     for machine in sorted(machines, key=lambda one: one.instance_type):
@@ -148,7 +145,7 @@ def read_capacity_blocks(
 
 
 def _read_cheapest_block(
-    client: AwsClient, region: str, machine: Machine, as_of: dt.date
+    client: AwsClient, region: str, machine: MachineType, as_of: dt.date
 ) -> Iterator[Offer | SkippedRow]:
     label = f"{machine.instance_type} in {region}, capacity block"
     cheapest: tuple[Decimal, str] | None = None
@@ -178,12 +175,8 @@ def _read_cheapest_block(
             cheapest = (price, block.get("CurrencyCode") or region_currency(region))
     if cheapest is not None:
         yield make_offer(
-            machine,
-            region,
-            option=PurchaseOption.CAPACITY_BLOCK,
-            price_per_hour=cheapest[0],
+            *("aws", machine, region, PurchaseOption.CAPACITY_BLOCK, cheapest[0], as_of),
             currency=cheapest[1],
-            as_of=as_of,
             source=BLOCKS_SOURCE,
         )
 
@@ -192,14 +185,14 @@ def hourly_price(block: Mapping[str, Any]) -> Decimal:
     """Fee of the block / (its machines · its hours), to ten places.
 
     >>> hourly_price({"UpfrontFee": "943.92", "InstanceCount": 1, "CapacityBlockDurationHours": 24})
-    Decimal('39.3300000000')
+    Decimal('39.33')
     """
     hours = block.get("CapacityBlockDurationHours") or 0
     machines = block.get("InstanceCount") or 0
     if not hours or not machines:
         raise ValueError(f"{machines} machines for {hours} h")
-    fee = parse_money(block.get("UpfrontFee"))
-    return (fee / (hours * machines)).quantize(_SMALLEST_STEP, ROUND_HALF_EVEN)
+    fee = parse_price(block.get("UpfrontFee"))
+    return quantize(fee / (hours * machines))
 
 
 SAVINGS_PLANS_SOURCE = "AWS savings plans"
@@ -216,7 +209,7 @@ _UPFRONT_SHARE = {
 def read_savings_plans(
     client: AwsClient,
     region: str,
-    machines: Collection[Machine],
+    machines: Collection[MachineType],
     sold_types: Collection[str] | None,
     as_of: dt.date,
 ) -> Iterator[Offer | SkippedRow]:
@@ -285,7 +278,7 @@ def keep_cheapest(
 
 
 def make_rate(
-    machine: Machine,
+    machine: MachineType,
     region: str,
     plan: str,
     months: int,
@@ -299,18 +292,16 @@ def make_rate(
     if payment not in _UPFRONT_SHARE or months not in (12, 36):
         return SkippedRow("unknown term", label)
     try:
-        per_hour = parse_money(price)
+        per_hour = parse_price(price)
     except ValueError as error:
         return SkippedRow("unreadable price", f"{label}: {error}")
     if not per_hour:
         return SkippedRow("price is 0", label)
     upfront_share = _UPFRONT_SHARE[payment]
     return make_offer(
-        machine,
-        region,
-        option=PurchaseOption.SAVINGS_PLAN,
-        price_per_hour=_round(per_hour * (1 - upfront_share)),
-        upfront=_round(per_hour * HOURS_PER_MONTH * months * upfront_share),
+        *("aws", machine, region, PurchaseOption.SAVINGS_PLAN),
+        quantize(per_hour * (1 - upfront_share)),
+        upfront=quantize(per_hour * HOURS_PER_MONTH * months * upfront_share),
         term_months=months,
         payment_option=payment,
         source=SAVINGS_PLANS_SOURCE,
@@ -329,7 +320,3 @@ def is_linux_use(usage_type: str, operation: str) -> bool:
     """
     usage = usage_type.partition(":")[0].rpartition("-")[2]
     return usage == "BoxUsage" and operation == "RunInstances"
-
-
-def _round(amount: Decimal) -> Decimal:
-    return amount.quantize(_SMALLEST_STEP, ROUND_HALF_EVEN)

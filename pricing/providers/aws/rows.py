@@ -13,14 +13,15 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
 
+from pricing.ingest.flat_list import find_device, parse_price
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market import accelerators, machine_types
-from pricing.market.machine_types import instance_family
+from pricing.market.machine_types import MachineType, instance_family, make_offer
 from pricing.market.offers import Offer, PurchaseOption
 
 SOURCE = "AWS price list (AmazonEC2)"
@@ -37,25 +38,12 @@ _REQUIRED_ATTRIBUTES = (
 )
 """Attribute, the value that becomes an offer, why another one does not."""
 
-_TERM_CODES = {
-    "HU7G6KETJZ": (12, "standard", "partial_upfront"),
-    "6QCMYABX3D": (12, "standard", "all_upfront"),
-    "4NA7Y494T4": (12, "standard", "no_upfront"),
-    "VJWZNREJX2": (12, "convertible", "all_upfront"),
-    "7NE97W5U4E": (12, "convertible", "no_upfront"),
-    "CUZHX8X6JH": (12, "convertible", "partial_upfront"),
-    "38NPMPTW36": (36, "standard", "partial_upfront"),
-    "BPH4J8HBKS": (36, "standard", "no_upfront"),
-    "NQ3QZPMQV9": (36, "standard", "all_upfront"),
-    "Z2E3P23VKM": (36, "convertible", "no_upfront"),
-    "R5XV2EPZQZ": (36, "convertible", "partial_upfront"),
-    "MZU6U2429S": (36, "convertible", "all_upfront"),
-}
-"""Reservations by `offerTermCode`, for a row that lacks its `termAttributes`."""
 _OPTIONS = {
     "standard": PurchaseOption.RESERVED,
     "convertible": PurchaseOption.RESERVED_CONVERTIBLE,
 }
+_HOURLY = (None, "JRTCKXETXF", "99YE2YK9UR")
+"""Codes of terms on demand, the last one that of China."""
 _FREE_TIER = "A429C66SYZ"
 
 
@@ -65,7 +53,7 @@ class Sku:
 
     sku: str
     region: str
-    machine: Machine
+    machine: MachineType
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +131,15 @@ def _check_product(
     return None
 
 
-def _fill_from_attributes(machine: Machine, attributes: Mapping[str, str]) -> Machine:
+def _fill_from_attributes(machine: MachineType, attributes: Mapping[str, str]) -> MachineType:
     if machine.vcpus is not None and machine.memory_gib is not None:
         return machine
     memory, _, unit = attributes.get("memory", "").replace(",", "").partition(" ")
     return replace(
         machine,
         vcpus=machine.vcpus or _parse_float(attributes.get("vcpu", "")),
-        memory_gib=machine.memory_gib or (_parse_float(memory) if unit.strip() == "GiB" else None),
+        memory_gib=machine.memory_gib
+        or (Decimal(str(_parse_float(memory) or 0)) if unit.strip() == "GiB" else None),
         network_gbps=machine.network_gbps or network_gbps(attributes.get("networkPerformance", "")),
     )
 
@@ -168,15 +157,12 @@ def _start_date(term: Mapping[str, Any]) -> str:
 
 def _parse_terms(term: Mapping[str, Any]) -> Terms | None:
     attributes = term.get("termAttributes") or {}
-    length, code = attributes.get("LeaseContractLength"), term.get("offerTermCode")
-    if not length and code in _TERM_CODES:
-        months, offering, payment = _TERM_CODES[code]
-    elif not length:
-        return Terms(PurchaseOption.ON_DEMAND)
-    else:
-        months = {"1yr": 12, "3yr": 36}.get(length.replace(" ", ""), 0)
-        offering = attributes.get("OfferingClass") or "standard"
-        payment = attributes.get("PurchaseOption", "").lower().replace(" ", "_")
+    length = attributes.get("LeaseContractLength")
+    if not length:
+        return Terms(PurchaseOption.ON_DEMAND) if term.get("offerTermCode") in _HOURLY else None
+    months = {"1yr": 12, "3yr": 36}.get(length.replace(" ", ""), 0)
+    offering = attributes.get("OfferingClass") or "standard"
+    payment = attributes.get("PurchaseOption", "").lower().replace(" ", "_")
     if not months or offering not in _OPTIONS or not payment.endswith("_upfront"):
         return None
     return Terms(_OPTIONS[offering], months, payment)
@@ -195,35 +181,14 @@ def _build_offer(
     if missing:
         return SkippedRow(missing, label.strip())
     return make_offer(
-        sku.machine,
-        sku.region,
-        option=terms.option,
-        price_per_hour=price,
+        *("aws", sku.machine, sku.region, terms.option, price, as_of),
         upfront=upfront,
         currency=currency,
         term_months=terms.months,
         payment_option=terms.payment,
         sku=sku.sku,
-        as_of=as_of,
         source=SOURCE,
         sold_now=sold_now,
-    )
-
-
-def make_offer(machine: Machine, region: str, *, option: PurchaseOption, **fields: Any) -> Offer:
-    """An offer of `machine`; never sold now once its family has retired."""
-    fields["sold_now"] = fields.get("sold_now", True) and not machine.retired
-    return Offer(
-        provider="aws",
-        region=region,
-        instance_type=machine.instance_type,
-        accelerator=machine.accelerator,
-        accelerator_count=machine.count,
-        purchase_option=option,
-        vcpus=machine.vcpus,
-        memory_gib=machine.memory_gib,
-        network_gbps=machine.network_gbps,
-        **fields,
     )
 
 
@@ -234,7 +199,7 @@ def _sum_amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decim
             continue
         prices = part.get("pricePerUnit") or {}
         currency = currency if currency in prices or not prices else next(iter(prices))
-        amount = parse_money(prices.get(currency))
+        amount = parse_price(prices.get(currency))
         unit = part.get("unit", "")
         if unit == "Quantity":
             upfront += amount
@@ -243,17 +208,6 @@ def _sum_amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decim
         else:
             raise ValueError(f"unit {unit!r} instead of Hrs")
     return price, upfront, currency
-
-
-def parse_money(text: object) -> Decimal:
-    """The amount as written; `ValueError` for what is no finite number of 0 or more."""
-    try:
-        amount = Decimal(str(text))
-    except InvalidOperation:
-        raise ValueError(f"{text!r} is no number") from None
-    if not amount.is_finite() or amount < 0:
-        raise ValueError(f"{text!r} is no price")
-    return amount
 
 
 def _find_missing_part(terms: Terms, price: Decimal, upfront: Decimal) -> str:
@@ -268,44 +222,30 @@ def _find_missing_part(terms: Terms, price: Decimal, upfront: Decimal) -> str:
     return ""
 
 
-_MEMORY_TOLERANCE = 0.12
-"""EC2 gives usable memory, the datasheet the nominal one: an L4 has 22.35 of its 24 GiB."""
 _MAX_PARTITION_DENOMINATOR = 64
 """Largest denominator taken for a part of an accelerator: "0.333" is 1/3, "0.125" 1/8."""
 _NETWORK = re.compile(r"(?:(\d+)x\s*)?([\d.]+)\s*(Gigabit|Gbps|Megabit|Mbps)", re.IGNORECASE)
 _NO_GPU = frozenset({"", "0", "NA"})
 
 
-@dataclass(frozen=True)
-class Machine:
-    """One instance type with its accelerators."""
-
-    instance_type: str
-    accelerator: str
-    count: Fraction
-    vcpus: float | None = None
-    memory_gib: float | None = None
-    network_gbps: float | None = None
-    capacity_blocks: bool = False
-    """Whether it is sold by the Capacity Block."""
-    retired: bool = False
-
-
 class MachineLookup:
-    """Every machine met so far. `day` decides which families have retired."""
+    """Every machine met so far."""
 
-    def __init__(self, day: dt.date) -> None:
-        self.day = day
-        self._described: dict[str, Machine | SkippedRow | None] = {}
+    def __init__(self) -> None:
+        self.sold_by_block: set[str] = set()
+        """Machines that are sold by the Capacity Block."""
+        self._described: dict[str, MachineType | SkippedRow | None] = {}
 
     def add_description(self, info: Mapping[str, Any]) -> None:
         """Takes in one item of DescribeInstanceTypes."""
         name = info["InstanceType"]
-        self._described[name] = self._parse_description(name, info)
+        self._described[name] = _parse_description(name, info)
+        if "capacity-block" in info.get("SupportedUsageClasses", ()):
+            self.sold_by_block.add(name)
 
-    def accelerated_machines(self) -> Iterator[Machine]:
+    def accelerated_machines(self) -> Iterator[MachineType]:
         """The machines with a known accelerator that EC2 described."""
-        return (one for one in self._described.values() if isinstance(one, Machine))
+        return (one for one in self._described.values() if isinstance(one, MachineType))
 
     def unknown_machines(self) -> Iterator[SkippedRow]:
         """What EC2 described and we could not name."""
@@ -313,7 +253,7 @@ class MachineLookup:
 
     def find(
         self, instance_type: str, attributes: Mapping[str, str] | None = None
-    ) -> Machine | SkippedRow | None:
+    ) -> MachineType | SkippedRow | None:
         """The machine of this name; None for one without accelerators.
 
         `attributes` are those of its row in the price list, if it comes from there.
@@ -324,55 +264,49 @@ class MachineLookup:
         if machine_type is not None:
             if not machine_type.accelerator_count:
                 return SkippedRow("number of accelerators unknown", machine_type.instance_type)
-            return Machine(
-                machine_type.instance_type,
-                machine_type.accelerator,
-                machine_type.accelerator_count,
-                machine_type.vcpus,
-                float(machine_type.memory_gib) if machine_type.memory_gib is not None else None,
-                machine_type.network_gbps,
-                retired=machine_type.retired(self.day),
-            )
+            return machine_type
         return _infer_from_family(instance_type, attributes or {})
 
-    def _parse_description(self, name: str, info: Mapping[str, Any]) -> Machine | SkippedRow | None:
-        devices = (
-            info.get("GpuInfo", {}).get("Gpus")
-            or info.get("NeuronInfo", {}).get("NeuronDevices")
-            or info.get("InferenceAcceleratorInfo", {}).get("Accelerators")
-            or []
-        )
-        if not devices:
-            others = (("FpgaInfo", "FPGA"), ("MediaAcceleratorInfo", "media accelerator"))
-            what = next((word for key, word in others if key in info), None)
-            return SkippedRow("no deep-learning accelerator", f"{name}: {what}") if what else None
-        if len({device.get("Name") for device in devices}) > 1:
-            names = ", ".join(str(device.get("Name")) for device in devices)
-            return SkippedRow("several kinds of accelerator", f"{name}: {names}")
-        first = devices[0]
-        device_mib = first.get("MemoryInfo", {}).get("SizeInMiB")
-        device_gib = device_mib / 1024 / float(_partition_share(first)) if device_mib else None
-        slug = find_slug(first.get("Name", ""), device_gib)
-        if slug is None:
-            label = f"{first.get('Manufacturer', '')} {first.get('Name', '')}".strip()
-            return SkippedRow("unknown accelerator", f"{label} ({name})")
-        machine_type = machine_types.find("aws", name)
-        count = sum((_count_accelerators(device) for device in devices), Fraction(0))
-        if not count and machine_type is not None:
-            count = machine_type.accelerator_count or Fraction(0)
-        if not count:
-            return SkippedRow("number of accelerators unknown", name)
-        memory_mib = info.get("MemoryInfo", {}).get("SizeInMiB")
-        return Machine(
-            name,
-            slug,
-            count,
-            vcpus=info.get("VCpuInfo", {}).get("DefaultVCpus"),
-            memory_gib=memory_mib / 1024 if memory_mib else None,
-            network_gbps=_parse_network(info.get("NetworkInfo", {})),
-            capacity_blocks="capacity-block" in info.get("SupportedUsageClasses", ()),
-            retired=machine_type is not None and machine_type.retired(self.day),
-        )
+
+def _parse_description(name: str, info: Mapping[str, Any]) -> MachineType | SkippedRow | None:
+    devices = (
+        info.get("GpuInfo", {}).get("Gpus")
+        or info.get("NeuronInfo", {}).get("NeuronDevices")
+        or info.get("InferenceAcceleratorInfo", {}).get("Accelerators")
+        or []
+    )
+    if not devices:
+        others = (("FpgaInfo", "FPGA"), ("MediaAcceleratorInfo", "media accelerator"))
+        what = next((word for key, word in others if key in info), None)
+        return SkippedRow("no deep-learning accelerator", f"{name}: {what}") if what else None
+    if len({device.get("Name") for device in devices}) > 1:
+        names = ", ".join(str(device.get("Name")) for device in devices)
+        return SkippedRow("several kinds of accelerator", f"{name}: {names}")
+    first = devices[0]
+    device_mib = first.get("MemoryInfo", {}).get("SizeInMiB")
+    device_gib = device_mib / 1024 / float(_partition_share(first)) if device_mib else None
+    device_name = first.get("Name", "")
+    is_one = len(accelerators.candidates(device_name)) <= 1  # Trainium2 is given with its pod's
+    accelerator = find_device(device_name, None if is_one else device_gib)
+    if accelerator is None:
+        label = f"{first.get('Manufacturer', '')} {first.get('Name', '')}".strip()
+        return SkippedRow("unknown accelerator", f"{label} ({name})")
+    machine_type = machine_types.find("aws", name)
+    count = sum((_count_accelerators(device) for device in devices), Fraction(0))
+    if not count and machine_type is not None:
+        count = machine_type.accelerator_count or Fraction(0)
+    if not count:
+        return SkippedRow("number of accelerators unknown", name)
+    memory_mib = info.get("MemoryInfo", {}).get("SizeInMiB")
+    return replace(
+        machine_type or MachineType(name, "", None),
+        instance_type=name,
+        accelerator=accelerator.slug,
+        accelerator_count=count,
+        vcpus=info.get("VCpuInfo", {}).get("DefaultVCpus"),
+        memory_gib=Decimal(memory_mib) / 1024 if memory_mib else None,
+        network_gbps=_parse_network(info.get("NetworkInfo", {})),
+    )
 
 
 def network_gbps(text: str) -> float | None:
@@ -395,7 +329,7 @@ def looks_accelerated(attributes: Mapping[str, str]) -> bool:
         attributes.get("gpu", "") not in _NO_GPU
         or attributes.get("instanceFamilyCategory") == "Accelerated Computing"
         or "GPU" in family
-        or "Machine Learning" in family
+        or "MachineType Learning" in family
         or "Accelerat" in family
     )
 
@@ -414,29 +348,6 @@ def _partition_share(device: Mapping[str, Any]) -> Fraction:
     )
 
 
-@cache
-def find_slug(name: str, memory_gib: float | None) -> str | None:
-    """The accelerator of this name and memory, None where none or more than one fits.
-
-    >>> find_slug("V100", 32.0), find_slug("A100", 80.0), find_slug("H100", 500.0)
-    ('nvidia-v100-32gb-sxm', 'nvidia-a100-80gb-sxm', None)
-    """
-    candidates = accelerators.candidates(name)
-    if len(candidates) <= 1 or memory_gib is None:
-        accelerator = accelerators.find(name)
-        return accelerator.slug if accelerator else None
-    memory_matches = [
-        one
-        for one in candidates
-        if abs(one.memory_gib - memory_gib) <= _MEMORY_TOLERANCE * one.memory_gib
-    ]
-    if len(memory_matches) == 1:
-        return memory_matches[0].slug
-    named_matches = [accelerators.find(f"{name} {one.memory_gib:g}GB") for one in memory_matches]
-    slugs = {one.slug for one in (*named_matches, accelerators.find(name)) if one in memory_matches}
-    return slugs.pop() if len(slugs) == 1 else None
-
-
 def _parse_network(info: Mapping[str, Any]) -> float | None:
     """What the machine sustains, Gbit/s: a text such as "Up to 25 Gigabit" is about bursts, so
     that there the sum of the cards' baselines counts."""
@@ -447,7 +358,7 @@ def _parse_network(info: Mapping[str, Any]) -> float | None:
     return network_gbps(text)
 
 
-def _infer_from_family(name: str, attributes: Mapping[str, str]) -> Machine | SkippedRow | None:
+def _infer_from_family(name: str, attributes: Mapping[str, str]) -> MachineType | SkippedRow | None:
     if not looks_accelerated(attributes):
         return None
     gpus = attributes.get("gpu", "")
@@ -456,7 +367,7 @@ def _infer_from_family(name: str, attributes: Mapping[str, str]) -> Machine | Sk
         return SkippedRow("unknown accelerator", _describe_attributes(name, attributes))
     if gpus in _NO_GPU or not gpus.isdigit():
         return SkippedRow("number of accelerators unknown", _describe_attributes(name, attributes))
-    return Machine(name, accelerator, Fraction(gpus))
+    return MachineType(name, accelerator, Fraction(gpus))
 
 
 def _describe_attributes(name: str, attributes: Mapping[str, str]) -> str:

@@ -6,12 +6,22 @@ Pay-as-you-go, Spot and Low Priority, reservations of 1 and 3 years (the whole t
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from types import MappingProxyType
 
 from pricing.ingest.fetch import read_part
 from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import (
+    FetchContext,
+    NotRead,
+    Provider,
+    ProviderUnavailable,
+    SkippedRow,
+)
+from pricing.market.clouds import COMMERCIAL
+from pricing.market.machine_types import make_offer
 from pricing.market.offers import Offer
 from pricing.providers.azure import management, retail
 from pricing.providers.azure.management import MachineLookup, ResourceSku, read_resource_sku
@@ -20,9 +30,17 @@ from pricing.providers.azure.price_rows import Price, read_row, region_name, res
 SOURCE = "Azure Retail Prices API"
 
 
-class AzureProvider:
+class AzureProvider(Provider):
     name = "azure"
     title = "Microsoft Azure"
+    short_title = "Azure"
+    issuer = "Microsoft"
+    service = "Virtual Machines"
+    machine_names = r"(standard_|basic_)?n[cdgv]"
+    partitions = MappingProxyType(
+        {"china": "azure-china", "usgov": "azure-us-gov", "usdod": "azure-us-gov", "": COMMERCIAL}
+    )
+    commitment_terms = (12, 36)
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:
@@ -41,14 +59,17 @@ class AzureProvider:
             skus = list(self._read_machines(http))
             failures = [one for one in skus if isinstance(one, NotRead)]
             machines = MachineLookup(
-                context.retrieved_at.date(),
                 [one for one in skus if isinstance(one, ResourceSku)]
                 if management.subscription_id(http) and not failures
                 else None,
             )
             unidentified: set[str] = set()
             for one in resolve_meters(prices):
-                row = one if isinstance(one, SkippedRow) else _offer(one, machines, context)
+                row = (
+                    one
+                    if isinstance(one, SkippedRow)
+                    else _offer(one, machines, context.retrieved_at.date())
+                )
                 if isinstance(row, SkippedRow) and not isinstance(one, SkippedRow):
                     unidentified.add(one.instance_type)
                 yield row
@@ -71,28 +92,18 @@ class AzureProvider:
         yield from (row for row in rows if row is not None)
 
 
-def _offer(price: Price, machines: MachineLookup, context: FetchContext) -> Offer | SkippedRow:
-    machine = machines.find(price.instance_type, price.region)
+def _offer(price: Price, machines: MachineLookup, day: dt.date) -> Offer | SkippedRow:
+    machine = machines.find(price.instance_type)
     if isinstance(machine, SkippedRow):
         return machine
-    return Offer(
-        provider="azure",
-        region=price.region,
-        instance_type=price.instance_type,
-        accelerator=machine.accelerator,
-        accelerator_count=machine.accelerator_count,
-        purchase_option=price.option,
-        price_per_hour=price.per_hour,
+    return make_offer(
+        *("azure", machine, price.region, price.option, price.per_hour, day),
         upfront=price.upfront,
         term_months=price.term_months,
         payment_option=price.payment_option,
-        vcpus=machine.vcpus,
-        memory_gib=machine.memory_gib,
-        network_gbps=machine.network_gbps,
         sku=price.sku_id,
         source=SOURCE,
-        as_of=context.retrieved_at.date(),
-        sold_now=machine.sold_now,
+        sold_now=machines.is_listed(price.instance_type, price.region),
     )
 
 

@@ -6,10 +6,10 @@ managed identity, `az login`); a loopback address is asked without any.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,7 @@ from pricing.ingest.http import (
 )
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.market import accelerators, machine_types
+from pricing.market.machine_types import MachineType
 from pricing.providers.azure.price_rows import region_name
 
 PUBLIC_URL = "https://management.azure.com"
@@ -160,18 +161,6 @@ _MODEL = re.compile(r"_([a-z]{0,7}\d{1,4}[a-z]{0,3})_v\d+$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Machine:
-    """A machine as an offer needs it."""
-
-    accelerator: str
-    accelerator_count: Fraction
-    vcpus: float | None
-    memory_gib: float | None
-    network_gbps: float | None
-    sold_now: bool
-
-
-@dataclass(frozen=True)
 class ResourceSku:
     """One machine of the Resource SKUs API, with the regions that list it."""
 
@@ -189,8 +178,7 @@ class ResourceSku:
 class MachineLookup:
     """Looks machines up; `resource_skus` is None where no subscription is configured."""
 
-    def __init__(self, day: dt.date, resource_skus: Iterable[ResourceSku] | None = None) -> None:
-        self._day = day
+    def __init__(self, resource_skus: Iterable[ResourceSku] | None = None) -> None:
         self._skus: dict[str, ResourceSku] | None = None
         if resource_skus is not None:
             merged: dict[str, ResourceSku] = {}
@@ -201,37 +189,33 @@ class MachineLookup:
                 merged[key] = ResourceSku(sku.name, sku.capabilities, regions)
             self._skus = merged
 
-    def find(self, instance_type: str, region: str) -> Machine | SkippedRow:
-        """The machine in that region, or why it cannot be offered."""
-        machine_type = machine_types.find("azure", instance_type)
+    def find(self, instance_type: str) -> MachineType | SkippedRow:
+        """The machine, or why it cannot be offered."""
         sku = self._skus.get(instance_type.lower()) if self._skus is not None else None
-        if machine_type is None:
-            machine_type = _build_machine_type(sku) if sku else None
+        machine_type = machine_types.find("azure", instance_type)
+        if machine_type is None and sku:
+            machine_type = _build_machine_type(sku)
         if machine_type is None:
             return SkippedRow("unknown machine", instance_type)
+        label = f"{instance_type}: {machine_type.note}"
         if not machine_type.accelerator:
-            return SkippedRow("no accelerator of ours", f"{instance_type}: {machine_type.note}")
+            return SkippedRow("no accelerator of ours", label)
         if machine_type.accelerator_count is None:
-            return SkippedRow(
-                "accelerator count not published", f"{instance_type}: {machine_type.note}"
-            )
-        memory = machine_type.memory_gib
-        vcpus, memory_gib = machine_type.vcpus, None if memory is None else float(memory)
-        if sku:
-            vcpus = sku.number("vCPUs") or vcpus
-            memory_gib = sku.number("MemoryGB") or memory_gib
-        is_retired = (
-            machine_type.retired(self._day) or accelerators.get(machine_type.accelerator).retired
+            return SkippedRow("accelerator count not published", label)
+        memory_gib = sku.number("MemoryGB") if sku else None
+        return replace(
+            machine_type,
+            instance_type=instance_type,
+            vcpus=(sku and sku.number("vCPUs")) or machine_type.vcpus,
+            memory_gib=Decimal(str(memory_gib)) if memory_gib else machine_type.memory_gib,
         )
-        is_listed = self._skus is None or (sku is not None and region in sku.regions)
-        return Machine(
-            machine_type.accelerator,
-            machine_type.accelerator_count,
-            vcpus,
-            memory_gib,
-            machine_type.network_gbps,
-            is_listed and not is_retired,
-        )
+
+    def is_listed(self, instance_type: str, region: str) -> bool:
+        """Whether it is sold in the region, as far as Resource SKUs were read."""
+        if self._skus is None:
+            return True
+        sku = self._skus.get(instance_type.lower())
+        return sku is not None and region in sku.regions
 
 
 def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
@@ -250,20 +234,18 @@ def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
     )
 
 
-def _build_machine_type(sku: ResourceSku) -> machine_types.MachineType | None:
+def _build_machine_type(sku: ResourceSku) -> MachineType | None:
     count = sku.number("GPUs")
     model = _MODEL.search(sku.name)
     accelerator = accelerators.find(model[1]) if model else None
     if not count or accelerator is None:
         return None
     known = count >= 1 and not _FRACTIONAL_SERIES.search(sku.name)
-    return machine_types.MachineType(
+    return MachineType(
         instance_type=sku.name,
         accelerator=accelerator.slug,
         accelerator_count=Fraction(count) if known else None,
         vcpus=sku.number("vCPUs"),
-        memory_gib=None,
-        network_gbps=None,
         note="" if known else "the API says 1 for every fraction",
         source="Resource SKUs API",
     )

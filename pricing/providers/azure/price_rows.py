@@ -13,9 +13,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
+from pricing.ingest.flat_list import parse_price
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import PurchaseOption
 
@@ -96,10 +97,8 @@ def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
         for plan in plans if isinstance(plans, list) else [plans]:
             plan_fields = plan if isinstance(plan, Mapping) else {}
             term = parse_term_months(_text(plan_fields, "term"))
-            rate = parse_amount(plan_fields.get("retailPrice")) or parse_amount(
-                plan_fields.get("unitPrice")
-            )
-            if not term or not rate or rate <= 0:
+            rate = _amount(plan_fields, "retailPrice") or _amount(plan_fields, "unitPrice")
+            if not term or rate <= 0:
                 yield SkippedRow("savings plan without a term or price", _words(row))
                 continue
             yield _price(
@@ -152,21 +151,6 @@ def parse_term_months(text: str) -> int:
     return 12 * int(match[1]) if match else 0
 
 
-def parse_amount(value: object) -> Decimal | None:
-    """A price as an exact number; None where there is none to be read.
-
-    >>> parse_amount(0.1), parse_amount(None), parse_amount("n/a")
-    (Decimal('0.1'), None, None)
-    """
-    if value is None or isinstance(value, bool):
-        return None
-    try:
-        number = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
-
-
 def parse_moment(text: object) -> dt.datetime | None:
     """A time of the API, UTC where it does not say."""
     try:
@@ -204,7 +188,11 @@ def _has(row: Row, field: str, pattern: str) -> bool:
 
 
 def _amount(row: Row, field: str) -> Decimal:
-    return parse_amount(row.get(field)) or Decimal(0)
+    """A price, 0 where there is none to be read."""
+    try:
+        return parse_price(row.get(field))
+    except ValueError:
+        return Decimal(0)
 
 
 def _parse_region(row: Row) -> str:

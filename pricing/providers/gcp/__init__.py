@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import MappingProxyType
 
 from pricing.ingest.fetch import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import (
+    FetchContext,
+    NotRead,
+    Provider,
+    ProviderUnavailable,
+    SkippedRow,
+)
+from pricing.market.clouds import COMMERCIAL
 from pricing.market.machine_types import attached_machine_types
 from pricing.market.offers import Offer
 from pricing.providers.gcp import client
@@ -19,9 +27,13 @@ from pricing.providers.gcp.client import Availability, read_accelerator_types, r
 from pricing.providers.gcp.offers import Composer, Rate, RateBook, read_sku
 
 
-class GcpProvider:
+class GcpProvider(Provider):
     name = "gcp"
-    title = "Google Cloud"
+    title = issuer = "Google Cloud"
+    service = "Compute Engine"
+    machine_names = r"(a[234]|g[24]|ct\d)\w*-"
+    partitions = MappingProxyType({"": COMMERCIAL})
+    commitment_terms = (12, 36)
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:

@@ -190,6 +190,8 @@ class Availability:
             most = self._most_cards.get(name)
             if most is not None and (machine_type.accelerator_count or 0) > most:
                 return False
+            if region in machine_type.not_in:
+                return False
             if self._attachable is not None:
                 return region in self._attachable.get(name, ())
             return region in machine_types.regions_by_machine_type().get(name, frozenset())

@@ -9,20 +9,21 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from pricing.common.amounts import DECIMAL_PLACES, MAX_AMOUNT
+from pricing.common.tables import read_rows
 from pricing.ingest.provider import SkippedRow
-from pricing.market import accelerators, machine_types
+from pricing.market import machine_types
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.providers.gcp.client import Availability
 
 SOURCE = "Cloud Billing Catalog API"
-DECIMAL_PLACES = 10
-"""Of a price per hour; a disk's monthly price ÷ 730 does not end."""
 
 TERMS: tuple[tuple[PurchaseOption, int], ...] = (
     (PurchaseOption.ON_DEMAND, 0),
@@ -37,29 +38,9 @@ TERMS: tuple[tuple[PurchaseOption, int], ...] = (
 Part = tuple[str, Decimal | Fraction]
 """(component, quantity of it in one machine)"""
 
-_FAMILIES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
-    (re.compile(pattern), series, accelerator)
-    for pattern, series, accelerator in (
-        # machine, series of its cores and memory ("": in the slice's price), accelerator
-        (r"a2-ultragpu-", "A2", "gpu:a100-80gb"),
-        (r"a2-(?:high|mega)gpu-", "A2", "gpu:a100-40gb"),
-        (r"a3-megagpu-", "A3Plus", "gpu:h100-mega"),
-        (r"a3-ultragpu-", "A3Ultra", "gpu:h200"),
-        (r"a3-(?:high|edge)gpu-", "A3", "gpu:h100"),
-        (r"a4x-high", "", "slice:gb200"),
-        (r"a4x-max", "", "slice:gb300"),
-        (r"a4-highgpu-", "", "slice:b200"),
-        (r"g2-", "G2", "gpu:l4"),
-        (r"g4-", "G4", "gpu:rtx-pro-6000"),
-    )
-)
-_ATTACHED = {
-    "nvidia-tesla-t4": "gpu:t4",
-    "nvidia-tesla-p4": "gpu:p4",
-    "nvidia-tesla-p100": "gpu:p100",
-    "nvidia-tesla-v100": "gpu:v100",
-    "nvidia-tesla-k80": "gpu:k80",
-}
+_WORDS = tuple(read_rows(Path(__file__).parents[2] / "data" / "gcp_words.csv"))
+"""By kind: which machine is billed by which accelerator, and the words of descriptions. The first
+match counts: "A100" also stands in "A100 80GB", "B200" in "GB200"."""
 _FRACTION_OF_G4 = "slice:g4"
 
 
@@ -88,18 +69,10 @@ class Composer:
             component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
             for option, months in TERMS:
                 for region in self._priced_regions([component], option, months):
+                    is_sold = self._availability.has_slice(one, region)
+                    parts = [(component, Decimal(one.units))]
                     yield self._compose_offer(
-                        [(component, Decimal(one.units))],
-                        option,
-                        months,
-                        region,
-                        instance_type=one.name,
-                        accelerator=one.accelerator,
-                        accelerator_count=Fraction(one.chips),
-                        vcpus=one.vcpus,
-                        memory_gib=float(one.memory_gib or 0) or None,
-                        network_gbps=None,
-                        sold_now=self._availability.has_slice(one, region),
+                        one.as_machine_type(), parts, option, months, region, is_sold
                     )
 
     def _compose_machine(
@@ -118,21 +91,9 @@ class Composer:
                     whole = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
                     if isinstance(whole, Rate):
                         parts = [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
-                yield self._compose_offer(
-                    parts,
-                    option,
-                    months,
-                    region,
-                    instance_type=machine_type.instance_type,
-                    accelerator=machine_type.accelerator,
-                    accelerator_count=machine_type.accelerator_count,
-                    vcpus=machine_type.vcpus,
-                    memory_gib=float(machine_type.memory_gib or 0) or None,
-                    network_gbps=machine_type.network_gbps,
-                    sold_now=option.value not in machine_type.not_sold_as
-                    and not machine_type.retired(self._day)
-                    and self._availability.is_offered(machine_type, region),
-                )
+                is_sold = option.value not in machine_type.not_sold_as
+                is_sold = is_sold and self._availability.is_offered(machine_type, region)
+                yield self._compose_offer(machine_type, parts, option, months, region, is_sold)
 
     def _priced_regions(
         self, components: Sequence[str], option: PurchaseOption, months: int
@@ -144,33 +105,30 @@ class Composer:
 
     def _compose_offer(
         self,
+        machine: machine_types.MachineType,
         parts: Sequence[Part],
         option: PurchaseOption,
         months: int,
         region: str,
-        **machine: object,
+        is_sold: bool,
     ) -> Offer | SkippedRow:
         total = Decimal(0)
         skus = []
         for component, quantity in parts:
             rate = self._rate_book.rate(component, option, months, region)
             if isinstance(rate, SkippedRow):
-                return SkippedRow(rate.reason, f"{machine['instance_type']}: {rate.detail}")
+                return SkippedRow(rate.reason, f"{machine.instance_type}: {rate.detail}")
             total += multiply_exactly(rate.usd_per_hour, quantity)
             skus.append(rate.sku_id)
-        retired = accelerators.get(str(machine["accelerator"])).retired
-        machine["sold_now"] = bool(machine["sold_now"]) and not retired
-        return Offer(
-            provider="gcp",
-            region=region,
-            purchase_option=option,
-            price_per_hour=round(total, DECIMAL_PLACES),
+        # a disk's monthly price ÷ 730 does not end
+        price = round(total, DECIMAL_PLACES)
+        return machine_types.make_offer(
+            *("gcp", machine, region, option, price, self._day),
             term_months=months,
             payment_option="no_upfront" if months else "",
             sku="+".join(skus),
             source=SOURCE,
-            as_of=self._day,
-            **machine,  # type: ignore[arg-type]
+            sold_now=is_sold,
         )
 
 
@@ -195,11 +153,17 @@ def list_parts(machine_type: machine_types.MachineType) -> list[Part]:
 
 def _machine_family(machine_type: machine_types.MachineType) -> tuple[str, str]:
     if isinstance(machine_type, machine_types.AttachedMachineType):
-        return "N1", _ATTACHED.get(machine_type.accelerator_type, "")
-    for pattern, series, accelerator in _FAMILIES:
-        if pattern.match(machine_type.instance_type):
-            return series, accelerator
-    return "", ""
+        row = _find_words("attached", machine_type.accelerator_type, re.match)
+    else:
+        row = _find_words("machine", machine_type.instance_type, re.match)
+    return (row["series"], row["name"]) if row else ("", "")
+
+
+def _find_words(
+    kind: str, text: str, matches: Callable[[str, str], object] = re.search
+) -> Mapping[str, str] | None:
+    rows = (row for row in _WORDS if row["kind"] == kind and matches(row["pattern"], text))
+    return next(rows, None)
 
 
 def _is_fraction_of_g4(machine_type: machine_types.MachineType) -> bool:
@@ -340,6 +304,8 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     amount = (
         _parse_decimal(unit_price.get("units")) + _parse_decimal(unit_price.get("nanos")) / _NANOS
     )
+    if amount > MAX_AMOUNT:
+        return "price is beyond any that can be kept"
     return amount * factor / divisor if amount > 0 else "price is zero"
 
 
@@ -373,26 +339,6 @@ class Terms:
     rank: int = 0
 
 
-_GPUS: tuple[tuple[str, str], ...] = (
-    # The longer name first: "A100" also stands in "A100 80GB", "B200" in "GB200".
-    ("slice:gb300", r"\bgb300\b"),
-    ("slice:gb200", r"\bgb200\b"),
-    ("slice:b300", r"\bb300\b"),
-    ("slice:b200", r"\bb200\b"),
-    ("gpu:h200", r"\bh200\b"),
-    ("gpu:h100-mega", r"\bh100\b(?=.*\b(?:mega|plus)\b)"),
-    ("gpu:h100", r"\bh100\b"),
-    ("gpu:a100-80gb", r"\ba100\b(?=.*\b80 ?gb\b)"),
-    ("gpu:a100-40gb", r"\ba100\b"),
-    ("gpu:rtx-pro-6000", r"\brtx (?:pro )?6000\b"),
-    ("gpu:l4", r"\bl4\b"),
-    ("gpu:t4", r"\bt4\b"),
-    ("gpu:p4", r"\bp4\b"),
-    ("gpu:p100", r"\bp100\b"),
-    ("gpu:v100", r"\bv100\b"),
-    ("gpu:k80", r"\bk80\b"),
-)
-_GPU_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _GPUS)
 _SHARE = re.compile(r"\b(\d+)/(\d+) vgpu\b")
 """Fractional G4: "1/8 vGPU no lssd" stands for an eighth of the accelerator and its host."""
 _SLICE = re.compile(r"\((\d+) gpu slice\)")
@@ -414,22 +360,6 @@ _TPU_NAMES = {"trillium": "v6e", "ironwood": "v7"}
 _TPU_GENERATIONS = {"5lite": "v5e", "5litepod": "v5e", "7x": "v7"}
 _YEARS = re.compile(r"\bfor (\d+) years?\b")
 _USAGE_MONTHS = {"commit1yr": 12, "commit3yr": 36}
-
-_EXCLUDED: tuple[tuple[str, str], ...] = (
-    ("sole tenancy", r"\bsole tenan"),
-    ("virtual workstation", r"\bvirtual workstation\b|\bvws\b"),
-    ("custom machine", r"\bcustom\b"),
-    ("extended memory", r"\bextended\b"),
-    ("confidential machine", r"\bconfidential\b"),
-    ("premium", r"\bpremium\b"),
-    ("suspended machine", r"\bsuspend"),
-    ("capacity optimized", r"\bcapacity optimi[sz]ed\b"),
-    ("sustained use", r"\bsustained\b"),
-    ("commitment in dollars", r"\bdollar based\b"),
-    ("licence", r"\blicens"),
-    ("slice with local disk", r"\bvgpu\b(?!.*\bno lssd\b)"),
-)
-_EXCLUSIONS = tuple((reason, re.compile(pattern)) for reason, pattern in _EXCLUDED)
 
 
 def normalize(description: str) -> str:
@@ -460,14 +390,17 @@ def parse_component(text: str, group: str) -> Component | None:
         return Component("ram:N1" if n1[1] == "ram" else "core:N1")
     if _SSD.search(text):
         return None if _SSD_OF_OTHERS.search(text) else Component("ssd")
-    gpu = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
-    slices = _SLICE.search(text) if gpu and gpu.startswith("slice:") else None
-    return Component(gpu, Fraction(int(slices[1]) if slices else 1)) if gpu else None
+    gpu = _find_words("accelerator", text)
+    if gpu is None:
+        return None
+    slices = _SLICE.search(text) if gpu["name"].startswith("slice:") else None
+    return Component(gpu["name"], Fraction(int(slices[1]) if slices else 1))
 
 
 def find_exclusion(text: str) -> str:
     """Why a SKU of a known component is no price of a plain machine; empty if it may be one."""
-    return next((reason for reason, pattern in _EXCLUSIONS if pattern.search(text)), "")
+    words = _find_words("excluded", text)
+    return words["name"] if words else ""
 
 
 def parse_terms(text: str, usage_type: str) -> Terms | str:

@@ -24,8 +24,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from planner.sizing.evidence.training_runs import finetune_runs, published_runs
-from planner.sizing.performance.teams import (
+from tools.sizing_fit.evidence import finetune_runs, published_runs
+from tools.sizing_fit.teams import (
     TeamRun,
     finetuning_team_run,
     pretraining_team_run,

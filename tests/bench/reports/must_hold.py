@@ -10,15 +10,13 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from planner.sizing.evidence.sample_runs import SampleRun
-from planner.sizing.evidence.served_model import server_powers
-from planner.sizing.evidence.training_runs import rl_steps
-from planner.sizing.performance.goodput import is_at_work, share_of
-from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
-from planner.sizing.performance.sample_times import errors_as_stated, time_fit
-from planner.sizing.performance.teams import conformal_range
 from pricing.market.accelerators import get
 from tests.bench.reports import serving, teams
+from tools.sizing_fit.evidence import SampleRun, rl_steps, server_powers
+from tools.sizing_fit.rollouts import excess_of, log_range_of, step_excess
+from tools.sizing_fit.samples import errors_as_stated, fit_errors
+from tools.sizing_fit.teams import conformal_range
+from tools.sizing_fit.throughput import is_at_work, shares_of
 
 LEAST_IN, MOST_IN = 0.76, 0.86
 
@@ -49,7 +47,7 @@ def _by_kind() -> Iterator[Line]:
     for name, holds in kinds.items():
         silent = [h for h in teams.held_out() if holds(h.run)]
         yield from _as_information(_three(f"nothing said, {name}", silent))
-    unsaid = time_fit(False, False, False).errors
+    _, unsaid = fit_errors()
     yield from _as_information(_three_of_images("nothing said, images and other samples", unsaid))
 
 
@@ -109,10 +107,20 @@ def _rollouts() -> Iterator[Line]:
 
 
 def _serving() -> Iterator[Line]:
-    errors = [abs(math.exp(-error) - 1) for error in serving.held_out()]
-    median = statistics.median(errors)
-    name = f"serving ({len(errors)} rates): median error"
-    yield Line(name, f"{median:.0%}", "<= 30 %", median <= 0.3)
+    published = [error for _, error in serving.published()]
+    judged = {f"serving, {len(published)} published rates": published}
+    for team in ("modelled", "InferenceX", "GPUStack"):
+        errors = [error for case, error in serving.held_back() if case.team == team]
+        judged[f"serving, {len(errors)} cases set apart, {team}"] = errors
+    for name, errors in judged.items():
+        median = statistics.median(abs(math.exp(-error) - 1) for error in errors)
+        bias = math.exp(statistics.median(errors)) - 1
+        yield Line(f"{name}: median error", f"{median:.0%}", "<= 25 %", median <= 0.25)
+        yield Line(f"{name}: bias", f"{bias:+.0%}", "-10 to 10 %", abs(bias) <= 0.1)
+    ratios = list(serving.counts_held_back())
+    near = statistics.fmean(0.75 <= ratio <= 1.25 for ratio in ratios)
+    name = f"accelerators for 10 requests a second ({len(ratios)} questions): within 25 %"
+    yield Line(name, f"{near:.0%}", ">= 80 %", near >= 0.8)
 
 
 def _power() -> Iterator[Line]:
@@ -121,7 +129,9 @@ def _power() -> Iterator[Line]:
     for row in rows:
         others = [other for other in rows if other.system != row.system]
         tdp = get(row.accelerator).tdp_w or 1.0
-        predicted = share_of(others)(row.accelerator) * tdp * row.accelerators
+        shares = shares_of(others)
+        share = shares.get(row.accelerator, shares["usual"])
+        predicted = share * tdp * row.accelerators
         errors.append(abs(predicted / row.watts - 1))
     median = statistics.median(errors)
     name = f"power of servers, each system by the others ({len(rows)}): median error"

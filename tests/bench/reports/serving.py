@@ -1,97 +1,171 @@
-"""How well serving predicts measured rates of teams that its constants have not seen."""
+"""How well serving predicts rates that its constants have not seen.
+
+A third of the questions in `serving_cases.csv` was set apart before anything was fitted; `modelled`
+rows are what NVIDIA's aiconfigurator works out from measured operators.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-from planner.sizing.evidence.served_model import ServingMeasurement, serving_measurements
-from planner.sizing.serving.serving_plan import Engine, fewest_for, replica_on
+from planner.contract.request.workload import Serving, Training
+from planner.contract.validation import parse
+from planner.sizing.evidence import read_rows, typed
+from planner.sizing.performance.replicas import COUNTS, Load, ServedModel, replica_on, served_model
+from planner.sizing.runs.served_run import ServingTask
+from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
-FITTED = (
-    "bandwidth_share",
-    "decode_share",
-    "prefill_share",
-    "link_share",
-    "message_seconds",
-    "host_seconds",
-    "most_sequences",
-)
-SHARES = ("bandwidth_share", "decode_share", "prefill_share")
-STEPS = (1.5, 1.25, 1.1, 1.05)
-"""Factors by which the search moves one constant at a time."""
-NEUTRAL = Engine(
-    bandwidth_share=0.7,
-    decode_share=0.6,
-    prefill_share=0.6,
-    link_share=0.3,
-    message_seconds=2e-5,
-    host_seconds=1e-5,
-    most_sequences=300.0,
-    slower={"tuned": 1.0, "standard": 1.5, "plain": 3.0},
-    latency_share={"offline": 1.0, "server": 0.8, "interactive": 0.5},
-)
-"""Where each search begins, so that nothing of the rows left out is in it."""
-MOST_ERROR = 1.0
-"""ln error beyond which a row pulls no further."""
+FEW = 500.0
+"""Tokens of a prompt up to which it is short; of more than `MANY` it is long."""
+MANY = 4_000.0
 
 
-def log_error(row: ServingMeasurement, engine: Engine | None = None) -> float:
-    """ln(measured / predicted) of one row: an instance of its own where the sequences at once are
-    stated, else copies of the smallest replica."""
-    one = get(row.accelerator)
-    count = row.accelerators
-    if row.load.sequences is None:
-        count = min(count, fewest_for(row.model, one, row.precision))
-    placed = replica_on(row.model, one, row.precision, row.load, count, engine)
-    assert placed is not None, row
-    return math.log(row.tokens_per_second / placed.tokens_per_second)
+@dataclass(frozen=True)
+class Case:
+    """One question with its answer, or one rate as measured."""
+
+    team: str
+    model: str
+    precision: str
+    accelerator: str
+    accelerators: int
+    load: Load
+    tokens_per_second: float
+    needed: dict[int, int]
+    """Requests a second → accelerators."""
+    is_held_back: bool
+
+    @property
+    def length(self) -> str:
+        tokens = self.load.prompt_tokens
+        return "short" if tokens <= FEW else "usual" if tokens <= MANY else "long"
 
 
-def fit(rows: Sequence[ServingMeasurement], start: Engine = NEUTRAL) -> Engine:
-    """Constants that bring the errors of `rows` down, each team by the root of its rows."""
-    best = start
-    lowest = _loss(rows, best)
-    for step in STEPS:
-        moved = True
-        while moved:
-            moved = False
-            for engine in _neighbours(best, step):
-                loss = _loss(rows, engine)
-                if loss < lowest - 1e-5:
-                    best, lowest, moved = engine, loss, True
-    return best
+@cache
+def cases() -> tuple[Case, ...]:
+    """Every row of the table."""
+    path = Path(__file__).with_name("serving_cases.csv")
+    with path.open(newline="", encoding="utf-8") as lines:
+        return tuple(_case(row) for row in csv.DictReader(lines))
 
 
-def _neighbours(engine: Engine, step: float) -> list[Engine]:
-    found = []
-    for factor in (step, 1 / step):
-        for name in FITTED:
-            value = getattr(engine, name) * factor
-            if name not in SHARES or value <= 0.95:
-                found.append(replace(engine, **{name: value}))
-        for group in ("slower", "latency_share"):
-            table = getattr(engine, group)
-            for key in table:
-                if key not in ("tuned", "offline"):
-                    found.append(replace(engine, **{group: {**table, key: table[key] * factor}}))
-    return found
+def _case(row: dict[str, str]) -> Case:
+    load = Load(
+        float(row["prompt_tokens"]),
+        float(row["answer_tokens"]),
+        float(row["sequences"]) if row["sequences"] else None,
+        row["engine"],
+        float(row["first_token_seconds"] or math.inf),
+        float(row["token_seconds"] or math.inf),
+    )
+    needed = {n: int(row[f"for_{n}"]) for n in (1, 10, 50) if row[f"for_{n}"]}
+    return Case(
+        row["team"],
+        row["model"],
+        row["precision"],
+        row["accelerator"],
+        int(row["accelerators"]),
+        load,
+        float(row["tokens_per_second"]),
+        needed,
+        bool(row["is_held_back"]),
+    )
 
 
-def _loss(rows: Sequence[ServingMeasurement], engine: Engine) -> float:
-    of_team = Counter(row.team for row in rows)
-    weights = [1 / math.sqrt(of_team[row.team]) for row in rows]
-    errors = [min(MOST_ERROR, abs(log_error(row, engine))) for row in rows]
-    return sum(w * e for w, e in zip(weights, errors, strict=True)) / sum(weights)
+@dataclass(frozen=True)
+class ServingMeasurement:
+    """One rate as published."""
+
+    name: str
+    team: str
+    model: ServedModel
+    precision: str
+    """Of the weights: bf16, fp8 or fp4."""
+    accelerator: str
+    accelerators: int
+    load: Load
+    tokens_per_second: float
+    """Generated on one accelerator."""
 
 
-def held_out() -> list[float]:
-    """ln(measured / predicted) of every rate, by constants fitted without its team."""
-    rows, errors = serving_measurements(), []
-    for team in dict.fromkeys(row.team for row in rows):
-        engine = fit([row for row in rows if row.team != team])
-        errors += [log_error(row, engine) for row in rows if row.team == team]
-    return errors
+@cache
+def serving_measurements() -> tuple[ServingMeasurement, ...]:
+    """Every row of `serving_throughput.csv`."""
+    return tuple(
+        typed(
+            ServingMeasurement,
+            row
+            | {"model": typed(ServedModel, row), "load": typed(Load, row), "name": row["model"]},
+        )
+        for row in read_rows(Path(__file__).with_name("serving_throughput.csv"))
+    )
+
+
+@cache
+def _model(name: str) -> ServedModel:
+    return served_model(parse(Training, {"kind": "training", "model": name, "tokens": 1}))
+
+
+def case_error(case: Case) -> float | None:
+    """ln(rate / predicted) of one replica; None where none keeps the limits."""
+    one, count = get(case.accelerator), case.accelerators
+    replica = replica_on(_model(case.model), one, case.precision, case.load, count)
+    return math.log(case.tokens_per_second * count / replica.tokens_per_second) if replica else None
+
+
+def log_error(row: ServingMeasurement) -> float:
+    """The same of a published rate: of an instance of its own where the sequences at once are
+    stated, else of copies of the best replica."""
+    counts = COUNTS if row.load.sequences is None else (row.accelerators,)
+    rates = [
+        replica.tokens_per_second / replica.accelerators
+        for count in counts
+        if count <= row.accelerators
+        and (replica := replica_on(row.model, get(row.accelerator), row.precision, row.load, count))
+    ]
+    assert rates, row
+    return math.log(row.tokens_per_second / max(rates))
+
+
+def published() -> list[tuple[str, float]]:
+    """Engine and error of every published rate."""
+    return [(row.load.engine, log_error(row)) for row in serving_measurements()]
+
+
+def held_back() -> list[tuple[Case, float]]:
+    """Cases set apart, with their errors; those that nothing serves are left out."""
+    judged = ((case, case_error(case)) for case in cases() if case.is_held_back)
+    return [(case, error) for case, error in judged if error is not None]
+
+
+def counts_held_back(requests: Sequence[int] = (10,)) -> Iterator[float]:
+    """Accelerators advised over those of aiconfigurator, of the questions set apart."""
+    for case in cases():
+        if case.team != "modelled" or not case.is_held_back:
+            continue
+        for rate in requests:
+            if rate in case.needed:
+                yield _advised(case, rate) / case.needed[rate]
+
+
+def _advised(case: Case, requests: int) -> float:
+    work = Serving(
+        kind="serving",
+        **{"model": case.model, "requests_per_second": requests, "spare": 0.0},
+        prompt_tokens=int(case.load.prompt_tokens),
+        answer_tokens=int(case.load.answer_tokens),
+        first_token_seconds=case.load.first_token_seconds,
+        token_seconds=case.load.token_seconds,
+        precision=case.precision,
+        engine="tuned",
+    )
+    try:
+        return ServingTask(work, get(case.accelerator)).at().accelerators
+    except InvalidInput:
+        return math.inf

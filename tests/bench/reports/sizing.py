@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
-from planner.sizing.evidence.sample_runs import Measurement, measurements
-from planner.sizing.performance.levels import comparable, fit_index
+from planner.sizing.evidence.benchmarks import Measurement, measurements
 from pricing.market.accelerators import get
+from tools.sizing_fit.throughput import comparable, fit_index
 
 
 def ratio_errors(

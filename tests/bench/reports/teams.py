@@ -8,8 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from planner.sizing.performance.teams import TeamFit, TeamRun, fit_teams, range_of, team_runs
+from planner.sizing.performance.confidence import TeamFit
 from tests.bench.reports.as_stated import as_stated
+from tools.sizing_fit.teams import (
+    Errors,
+    TeamRun,
+    excess_of,
+    fit_teams,
+    range_of,
+    team_errors,
+    team_runs,
+)
 
 
 @dataclass(frozen=True)
@@ -69,18 +78,18 @@ def _held_out(typed: Mapping[str, TeamRun | None]) -> list[HeldOut]:
     found = []
     known = team_runs()
     for team in dict.fromkeys(run.team for run in known if run.run in typed):
-        others = fit_teams([run for run in known if run.team != team])
+        others = [run for run in known if run.team != team]
+        fit, errors = fit_teams(others), team_errors(others)
         for run in known:
             if run.team == team and run.run in typed:
-                found.append(_judged(typed[run.run] or run, typed[run.run], others))
+                found.append(_judged(typed[run.run] or run, typed[run.run], fit, errors))
     return found
 
 
-def _judged(run: TeamRun, typed: TeamRun | None, others: TeamFit) -> HeldOut:
+def _judged(run: TeamRun, typed: TeamRun | None, fit: TeamFit, errors: Errors) -> HeldOut:
     code = typed.code if typed else None
-    error = run.excess - others.excess_of(run, code)
-    is_small = run.accelerators <= 8
-    low, high = range_of(others, run.stage, code, is_small, run.is_small_model)
+    error = run.excess - excess_of(fit, run, code)
+    low, high = range_of(fit, errors, run.stage, code, run.is_small_model)
     return HeldOut(run, error, low <= error <= high)
 
 

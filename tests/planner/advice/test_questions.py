@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from gpu_cost_planner import compare
+from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.choice import round_to_error
 from pricing.bundled import catalog
-from pricing.market.accelerators import find_software
 from pricing.market.offers import PurchaseOption
 from pricing.market.places import find_partition
 
@@ -116,7 +116,7 @@ def check_words(answer: ComparisonAnswer) -> None:
     assert any(f"Expect {amount}" in verdict.sentence for amount in words)
     allowance = sum(verdict.risk_allowance.values())
     assert verdict.total + allowance == verdict.expected
-    assert "owed after" in verdict.sentence
+    assert len(verdict.decision) > 1 or len(verdict.sentence.split()) <= 75
     assert "  " not in verdict.sentence
     assert len(verdict.reasons) <= 3
     for text in (*verdict.reasons, *(one.why for one in answer.cheaper_if)):

@@ -29,10 +29,8 @@ GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 PARTIAL = {
     "workload",
     "assumptions",
-    "changes",
     "defaults",
     "given",
-    "inherited",
     "before",
     "after",
 }

@@ -72,7 +72,7 @@ def test_the_market_is_read_again_at_no_cost_until_it_changes(path: str, work: W
 
 @pytest.mark.parametrize("depth", [40, 100_000])
 def test_deep_json_is_refused(client: APIClient, depth: int) -> None:
-    body = b'{"name": "A", "tags": ' + b"[" * depth + b"]" * depth + b"}"
+    body = b'{"name": "A", "workload": ' + b"[" * depth + b"]" * depth + b"}"
     assert client.post(PROJECTS, body, content_type="application/json").status_code == 400
 
 
@@ -82,13 +82,7 @@ def test_a_body_beyond_the_limit_is_too_large(client: APIClient, size: int) -> N
     assert (refused.status_code, refused["Content-Type"]) == (413, "application/problem+json")
 
 
-# Batches, jobs, limits --------------------------------------------------------------------
-
-
-def test_keys_of_a_batch_are_unique() -> None:
-    items = [{"key": "a", "request": {}}] * 2
-    refused = APIClient().post(f"{COMPARE}batch/", {"items": items}, format="json")
-    assert "items.1.key" in errors(refused)
+# Jobs, limits -----------------------------------------------------------------------------
 
 
 def test_a_caller_who_prefers_gets_a_job_to_poll(client: APIClient) -> None:
@@ -158,5 +152,3 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
     for form in FORMATS:
         refused = client.get(address.replace("focus", form), {"scenario": "cheapest"})
         assert (refused.status_code, [*errors(refused)]) == (400, ["scenario"])
-    unsaved = client.post("/api/v1/comparisons/exports/csv/?scenario=zzz", REQUEST, format="json")
-    assert (unsaved.status_code, [*errors(unsaved)]) == (400, ["scenario"])

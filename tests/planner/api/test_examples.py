@@ -48,6 +48,25 @@ def shorten(value: Any, name: str = "") -> Any:
     return value
 
 
+_MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"
+_ID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def settle(text: str) -> str:
+    """The examples with one moment, and ids by their order, so that a new record says what changed.
+
+    >>> settle("4f0c1d2e-1111-4222-8333-444455556666 at 2026-11-25T05:34:35.941441Z")
+    '00000000-0000-4000-8000-000000000001 at 2026-11-02T09:00:00Z'
+    """
+    ids: dict[str, str] = {}
+    moments = re.sub(_MOMENT, "2026-11-02T09:00:00Z", re.sub(r"\bgcp_\w{4}\b", "gcp_4xQ7", text))
+    return re.sub(
+        _ID,
+        lambda one: ids.setdefault(one[0], f"00000000-0000-4000-8000-{len(ids) + 1:012d}"),
+        moments,
+    )
+
+
 def call(operation: Operation, world: World) -> Any:
     principal = "token-refresh" if operation.needs == "refresh" else "owner"
     form = {"form": "json"} if "form" in (operation.where or {}) else {}
@@ -82,7 +101,8 @@ def test_examples_are_written(world: World, settings: Any) -> None:
     offer_id = client.get("/api/v1/offers/").json()["results"][0]["id"]
     history = client.get("/api/v1/price-history/", {"offer_id": offer_id})
     examples["get_price_history"] = shorten(history.json())
-    FILE.write_text(json.dumps(examples, indent=1, default=str, ensure_ascii=False) + "\n")
+    text = json.dumps(examples, indent=1, default=str, ensure_ascii=False)
+    FILE.write_text(settle(text) + "\n")
 
 
 def test_every_operation_with_json_has_an_example_of_its_schema() -> None:

@@ -20,7 +20,7 @@ from planner.models import (
     WebhookDelivery,
 )
 from planner.services.actuals import actuals
-from planner.services.projects import projects, saved_comparisons
+from planner.services.projects import saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
 from tests.planner.workspace import ROLES, Workspace, market
@@ -49,8 +49,6 @@ class World:
         project = work.project()
         ids["project"] = project.pk
         ids["empty_project"] = work.project(name="Empty").pk
-        variant = projects.create_variant(owner, project, {"name": "Late", "changes": {}})
-        ids["variant"] = variant.pk
         ids["draft"] = work.saved(project).pk
         submitted = work.saved(project)
         ids["submitted"] = saved_comparisons.submit(owner, submitted).pk
@@ -66,7 +64,7 @@ class World:
         ids["delivery"] = WebhookDelivery.objects.create(
             team=work.team, endpoint=endpoint, event="test", payload={}, state="failed"
         ).pk
-        ids["portfolio"] = work.portfolio().pk
+        ids["portfolio"] = work.portfolio(shown_to_all=True).pk
         ids["alert"] = Alert.objects.create(
             team=work.team, project=project, kind="price_move", message="It moved.", currency="USD"
         ).pk

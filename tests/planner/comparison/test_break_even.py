@@ -1,4 +1,4 @@
-"""When owning pays: hours, share of the life, and where the cost lines cross."""
+"""When owning pays: hours and share of the life."""
 
 from __future__ import annotations
 
@@ -115,26 +115,6 @@ def test_at_the_break_even_hours_both_cumulative_costs_agree(months: int, runnin
     assert float(own.total_cost) == pytest.approx(float(rent.total_cost), abs=0.05)
 
 
-def test_the_curve_crosses_where_both_lines_cost_the_same() -> None:
-    curve = compared(on_prem={"servers": [SERVER]}).as_dict()["cost_curve"]
-    assert curve["hours_per_month"][-1] == 730
-    series = {s["key"]: [float(c) for c in s["cost"]] for s in curve["series"]}
-    assert curve["crossings"]
-    for crossing in curve["crossings"]:
-        share = crossing["hours_per_month"] / 730
-        for key in (crossing["one"], crossing["other"]):
-            first, last = series[key][0], series[key][-1]
-            assert first + share * (last - first) == pytest.approx(float(crossing["cost"]), abs=0.1)
-
-
-@pytest.mark.parametrize(
-    "fields", [{"lead_time_months": 30}, {"servers": [SERVER | {"max_units": 0}]}]
-)
-def test_a_server_that_cannot_be_had_has_no_line(fields: dict[str, Any]) -> None:
-    answer = compared(on_prem={"servers": [SERVER]} | fields).as_dict()
-    assert {s["purchase_option"] for s in answer["cost_curve"]["series"]} & {"owned"} == set()
-
-
 BARE = {
     "network_storage_rate": 0, "install_cost_rate": 0, "spare_rate": 0, "residual_rate": 0,
     "lead_time_months": 0, "useful_life_months": 24,
@@ -145,7 +125,7 @@ def test_a_commitment_is_paid_for_used_or_not() -> None:
     """Bought for less than the commitment's bills it costs less at any use, or up to the use at
     which its running cost takes up the difference; for more than them, never."""
 
-    def found(price: float, running: float) -> tuple[str, float | None, str, float | None]:
+    def found(price: float, running: float) -> tuple[str, float | None]:
         server = SERVER | {"unit_price": price, "running_cost_per_hour": running}
         rows = compared(
             on_prem=BARE | {"servers": [server], "utilisation_ceiling": 1},
@@ -159,16 +139,8 @@ def test_a_commitment_is_paid_for_used_or_not() -> None:
         if row.over_life == "up_to":
             share = (rent - price) / (running * 730 * 24)
             assert row.utilisation_over_life == pytest.approx(share, rel=1e-4)
-        return row.over_life, row.utilisation_over_life, row.within_plan, row.hours
+        return row.over_life, row.utilisation_over_life
 
-    assert found(400_000, 0)[:3] == ("always", 0.0, "always")
+    assert found(400_000, 0) == ("always", 0.0)
     assert found(400_000, 20)[0] == "up_to"
-    assert found(4_000_000, 0)[:3] == ("never", None, "never")
-
-
-def test_the_owned_line_begins_at_the_price_of_a_server_bought_at_the_start() -> None:
-    finance = {"discount_rate_per_year": 0.3, "cloud_price_trend_per_year": 0.0}
-    curve = compared(on_prem={"servers": [SERVER]} | BARE, finance=finance).answer.cost_curve
-    owned = next(line for line in curve.series if line.purchase_option == "owned")
-    assert curve.hours_per_month[0] == 0
-    assert float(owned.cost[0]) == 400_000
+    assert found(4_000_000, 0) == ("never", None)

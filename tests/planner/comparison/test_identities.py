@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.contract.answer.common import ScenarioKey
@@ -19,6 +19,7 @@ from planner.costing.scenarios import CONTAINS
 from pricing.market.offers import Offer
 from tests.planner.comparison.compared import Compared, solved
 from tests.planner.costing.generated import catalog_on_date, markets, requests
+from tests.planner.costing.market_of import H100
 from tests.properties import examples
 
 pytestmark = pytest.mark.fuzz
@@ -107,9 +108,8 @@ def test_a_scenario_is_never_dearer_than_one_it_contains(
     request: dict[str, Any], offers: list[Offer]
 ) -> None:
     comparison = compared(request, offers)
-    scenarios = comparison.scenarios
+    scenarios = comparison.solved_scenarios
     allowed = {one.key for one in comparison.answer.scenarios if one.allowed}
-    assert (ScenarioKey.SPOT in allowed) is comparison.inputs.interruptible
     for key, inner in CONTAINS.items():
         for other in inner:
             if other in allowed and scenarios[other].feasible:
@@ -119,6 +119,33 @@ def test_a_scenario_is_never_dearer_than_one_it_contains(
         if one["feasible"]:
             assert Decimal(one["bound"]) <= Decimal(one["net_present_cost"])
             assert 0 <= one["gap"] <= 0.01
+
+
+LOOSE = {
+    "quotas": [{"provider": "aws", "accelerator": H100, "max_accelerators": 100_000}],
+    "max_provider_share": 1.0,
+    "min_providers": 1,
+    "max_term_months": 120,
+    "capex_budget": 1e12,
+    "monthly_budget": 1e12,
+    "total_budget": 1e12,
+}
+"""Limits that nothing reaches."""
+
+
+@examples(10, 500)
+@given(requests(), markets(), st.sampled_from([*LOOSE]))
+def test_a_limit_that_does_not_bind_changes_nothing(
+    request: dict[str, Any], offers: list[Offer], limit: str
+) -> None:
+    limits = request.get("constraints", {})
+    assume(limit not in limits)
+    wider = request | {"constraints": limits | {limit: LOOSE[limit]}}
+    free, limited = (compared(one, offers) for one in (request, wider))
+    for key in ScenarioKey:
+        assert limited.scenarios[key].lines == free.scenarios[key].lines, (key, limit)
+    verdicts = [one.answer.verdict for one in (free, limited)]
+    assert [v and v.expected for v in verdicts[:1]] == [v and v.expected for v in verdicts[1:]]
 
 
 def _never_less(low: Compared, high: Compared) -> None:

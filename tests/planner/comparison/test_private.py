@@ -26,7 +26,7 @@ def private(option: str, usd_per_hour: float, label: str = "ours", **fields: Any
 
 
 def units_started(found: Any) -> dict[str, list[int]]:
-    starts = found.scenarios[ScenarioKey.COMMITTED].units_started
+    starts = found.scenarios[ScenarioKey.CLOUD].units_started
     return {
         key.split("/")[1].split(":")[0]: np.flatnonzero(m).tolist() for key, m in starts.items()
     }
@@ -38,7 +38,7 @@ def test_a_dated_commitment_begins_in_its_months_alone() -> None:
     offers = [private("reserved", 20, term_months=3, **dates)]
     found = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
     assert units_started(found) == {"ours": [1]}
-    total = found.scenarios[ScenarioKey.COMMITTED].total_cost
+    total = found.scenarios[ScenarioKey.CLOUD].total_cost
     assert total == Decimal(730 * (3 * 20 + 3 * 60))
 
 

@@ -11,8 +11,9 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.scenario import CostLine
 from planner.costing.results.scenario_result import Scenario
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.comparison.compared import solved
-from tests.planner.costing.market_of import CATALOG, H100, request_of
+from pricing.market.offers import Offer
+from tests.planner.comparison.compared import compared, solved
+from tests.planner.costing.market_of import CATALOG, H100, catalog, offer, request_of
 
 SERVER = {
     "server": "custom", "label": "node", "accelerator": H100, "accelerator_count": 8,
@@ -131,6 +132,16 @@ def test_a_server_whose_life_ends_is_bought_again() -> None:
     assert [line.month for line in of(scenario, "capex")] == [0, 12]
 
 
+def test_support_and_insurance_follow_the_price_that_was_paid() -> None:
+    """A second server for 81,000, of which 12 % a year is support and 1.2 % insurance."""
+    own = {"useful_life_months": 12, "lead_time_months": 0, "insurance_rate_per_year": 0.012}
+    trends = {"server_price_trend_per_year": -0.19, "support_trend_per_year": 0.1}
+    scenario = on_prem(months=24, finance=trends, **own)
+    by_month = {line.month: line.amount for line in of(scenario, "support")}
+    assert (by_month[0], by_month[12]) == (1000, Decimal("891.00"))
+    assert [line.amount for line in of(scenario, "insurance")][11:13] == [100, 81]
+
+
 def test_tax_takes_its_share_of_everything() -> None:
     plain, taxed = on_prem(), on_prem(finance={"tax_rate": 0.25})
     assert float(taxed.total_cost) == pytest.approx(0.75 * float(plain.total_cost), abs=1)
@@ -152,6 +163,17 @@ def test_macrs_saves_tax_earlier() -> None:
         for method in ("straight_line", "macrs_5")
     )
     assert fast.net_present_cost < slow.net_present_cost
+
+
+def test_macrs_ends_with_the_sale() -> None:
+    """Sold after a year, of which the first tax year wrote off a fifth: the rest goes with it."""
+    scenario = on_prem(
+        months=24, useful_life_months=12, lead_time_months=0, finance={"depreciation": "macrs_5"}
+    )
+    (written,) = scenario.write_off.values()
+    month = Decimal("2250.00")  # 135,000 · 20 % / 12
+    assert set(written[:12]) == set(written[13:24]) == {month}
+    assert written[12] == 135_000 - 12 * month + month
 
 
 def test_without_depreciation_capital_saves_no_tax() -> None:
@@ -194,6 +216,22 @@ def test_two_custom_servers_need_labels() -> None:
     assert caught.value.field == "on_prem.servers.1.server"
 
 
+@pytest.mark.parametrize(("kept_by_lessor", "category"), [(0.0, "capex"), (0.6, "lease")])
+def test_a_lease_and_a_purchase_of_one_server_compete(kept_by_lessor: float, category: str) -> None:
+    lease = {"method": "lease", "months": 24, "interest_rate_per_year": 0.02}
+    leased = SERVER | {"financing": lease | {"balloon_rate": kept_by_lessor}}
+    scenario = on_prem(months=24, servers=[SERVER, leased], lead_time_months=0)
+    categories = {line.category.value for line in scenario.lines}
+    assert categories & {"capex", "lease"} == {category}
+
+
+@pytest.mark.parametrize("financing", [{}, {"method": "purchase"}])
+def test_one_server_twice_with_one_way_of_paying_is_refused(financing: dict[str, Any]) -> None:
+    again = {"server": "dgx-h100"} | ({"financing": financing} if financing else {})
+    with pytest.raises(InvalidInput, match="'dgx-h100' is given twice; give it financing"):
+        on_prem(servers=[{"server": "dgx-h100"}, again])
+
+
 def test_a_server_that_arrives_after_the_horizon_owns_nothing() -> None:
     scenario = on_prem(months=6, lead_time_months=6)
     assert not scenario.feasible
@@ -204,3 +242,24 @@ def test_without_a_month_of_purchase_half_of_the_life_is_over() -> None:
     # A life of four years: as one bought in January 2025, two years before the start.
     dated, undated = owned("2025-01", months=12), on_prem(already_owned=[{"server": "node"}])
     assert undated.lines == dated.lines
+
+
+@pytest.mark.parametrize(
+    ("price", "prices", "way"),
+    [
+        (200_000, [offer("60")], "capex"),
+        (2_000_000, [offer("60"), offer("20", "reserved", term_months=12)], "commitment"),
+        (2_000_000, [offer("5")], "compute"),
+    ],
+)
+def test_growth_beside_a_server_that_is_there_is_met_by_the_cheapest_way(
+    price: int, prices: list[Offer], way: str
+) -> None:
+    """One server in place, and twice its work from the second year on."""
+    box = SERVER | {"unit_price": price}
+    own = {"servers": [box], "already_owned": [{"server": "node", "bought": "2026-06"}]}
+    hours = [5840] * 12 + [11_680] * 24
+    found = compared(catalog(*prices), hours, horizon_months=36, on_prem=own)
+    assert found.advised is not None
+    ways = {line.category.value for line in found.advised.lines}
+    assert ways & {"capex", "commitment", "compute"} == {way}

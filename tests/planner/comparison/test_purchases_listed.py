@@ -24,14 +24,14 @@ def rented(offer: dict[str, object], **fields: object) -> Compared:
 
 
 def purchases(one: Compared) -> list[Purchase]:
-    return [row for row in one.answer.scenarios[2].purchases if row.kind == "commitment"]
+    return [row for row in one.answer.scenarios[1].purchases if row.kind == "commitment"]
 
 
 def test_every_unit_that_starts_is_listed_once_at_the_price_of_its_month() -> None:
     offer = own("reserved", usd_per_hour=20.0, term_months=12)
     one = rented(offer, hours=GROWING, finance={"cloud_price_trend_per_year": -0.2})
     started = Counter[int]()
-    for units in one.scenarios["committed"].units_started.values():
+    for units in one.scenarios["cloud"].units_started.values():
         started.update({int(m): int(units[m]) for m in units.nonzero()[0]})
     assert {row.month: row.units for row in purchases(one)} == dict(started)
     for row in purchases(one):
@@ -51,7 +51,7 @@ def test_what_is_due_at_the_start_is_what_the_lines_book() -> None:
 def test_a_capacity_block_is_reserved_in_hours() -> None:
     """4,000 hours on a machine of eight, for the whole month."""
     one = rented(own("capacity_block", usd_per_hour=20.0), hours=4000)
-    rows = [r for r in one.answer.scenarios[2].purchases if r.kind == "capacity_block"]
+    rows = [r for r in one.answer.scenarios[1].purchases if r.kind == "capacity_block"]
     assert rows
     assert {(row.unit, row.units) for row in rows} == {("node-hours", 730.0)}
 
@@ -63,5 +63,5 @@ def test_months_of_a_commitment_without_work_are_listed() -> None:
     (row,) = purchases(one)
     assert (row.first, row.last, row.idle_months) == (0, 11, (3, 4, 9))
     answer = one.answer
-    (shown,) = purchase_rows(answer, answer.scenarios[2])
+    (shown,) = purchase_rows(answer, answer.scenarios[1])
     assert shown.idle == "April 2027 to May 2027, October 2027"

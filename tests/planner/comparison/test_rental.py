@@ -44,14 +44,14 @@ def test_on_demand_pays_the_hours_used(in_part: bool, hours: float, amount: str)
 
 def test_a_commitment_pays_every_hour_of_its_term() -> None:
     prices = catalog(offer("50"), offer("20", "reserved", term_months=12))
-    one = scenario("committed", prices, hours=NODE * 0.8)
+    one = scenario("cloud", prices, hours=NODE * 0.8)
     assert [line.quantity for line in of(one, "commitment")] == [730.0] * 12
     assert one.total_cost == Decimal("175200.00")
 
 
 def test_an_upfront_payment_is_due_when_it_begins() -> None:
     prices = catalog(offer("50"), offer("5", "reserved", term_months=12, upfront=Decimal(90_000)))
-    one = scenario("committed", prices)
+    one = scenario("cloud", prices)
     (line,) = of(one, "upfront")
     assert (line.month, line.amount) == (0, 90_000)
     assert one.total_cost == Decimal(90_000 + 5 * 8760)
@@ -59,38 +59,31 @@ def test_an_upfront_payment_is_due_when_it_begins() -> None:
 
 def test_an_upfront_payment_is_written_off_over_the_term() -> None:
     prices = catalog(offer("50"), offer("0", "reserved", term_months=12, upfront=Decimal(120_000)))
-    one = scenario("committed", prices)
+    one = scenario("cloud", prices)
     assert one.accrued[:12] == (Decimal("10000.00"),) * 12
-
-
-@pytest.mark.parametrize(("term_end", "total"), [("prorate", 60_000 + 87_600), ("full", 355_200)])
-def test_a_commitment_that_ends_after_the_horizon(term_end: str, total: int) -> None:
-    prices = catalog(offer("60"), offer("10", "reserved", term_months=24, upfront=Decimal(120_000)))
-    # A year of 24 months: half of the upfront payment and twelve months, or all of both;
-    # then a commitment at 355,200 USD still beats 525,600 on demand.
-    one = scenario("committed", prices, term_end=term_end)
-    expected = total if term_end == "prorate" else 120_000 + 10 * 730 * 24
-    assert one.total_cost == Decimal(expected)
 
 
 def test_what_runs_beyond_the_horizon_falls_due_there() -> None:
     prices = catalog(offer("60"), offer("10", "reserved", term_months=24))
-    one = scenario("committed", prices, term_end="full")
+    one = scenario("cloud", prices, term_end="full")
     assert max(line.month for line in one.lines) == 23
     assert sum(one.cash_per_month[12:]) == Decimal(10 * 730 * 12)
 
 
+STOPS = {**request_of(NODE)["workload"], "interruptible": True}
+
+
 def test_more_interruptions_cost_more() -> None:
     prices = catalog(offer("50"), offer("20", "spot"))
-    calm = scenario("spot", prices, risk={"spot_interruptions_per_month": 0.1})
-    rough = scenario("spot", prices, risk={"spot_interruptions_per_month": 20})
+    calm = scenario("cloud", prices, workload=STOPS, risk={"spot_interruptions_per_month": 0.1})
+    rough = scenario("cloud", prices, workload=STOPS, risk={"spot_interruptions_per_month": 20})
     assert rough.total_cost > calm.total_cost
 
 
 def test_a_capacity_block_is_paid_ahead() -> None:
     """For the five months that a block may last; what follows is rented on demand."""
     prices = catalog(offer("50"), offer("30", "capacity_block"))
-    one = scenario("committed", prices)
+    one = scenario("cloud", prices)
     assert {line.category for line in one.lines if line.month < 5} == {"upfront"}
     assert one.total_cost == Decimal(30 * 5 * 730 + 50 * 7 * 730)
 
@@ -101,14 +94,14 @@ def test_a_dated_offer_serves_its_months() -> None:
         "purchase_option": "capacity_block", "usd_per_hour": 10,
         "available_from": "2027-03", "available_until": "2027-04",
     }  # fmt: skip
-    one = scenario("committed", catalog(offer("50")), custom_offers=[block])
+    one = scenario("cloud", catalog(offer("50")), custom_offers=[block])
     assert sorted({line.month for line in of(one, "upfront")}) == [2, 3]
 
 
 def test_a_price_trend_moves_rents_and_later_commitments() -> None:
     prices = catalog(offer("50"), offer("40", "reserved", term_months=12))
     finance = PLAIN | {"cloud_price_trend_per_year": -0.2}
-    one = scenario("committed", prices, months=24, finance=finance)
+    one = scenario("cloud", prices, months=24, finance=finance)
     paid = {line.month: float(line.unit_price) for line in of(one, "commitment")}
     assert paid[0] == paid[11] == 40
     assert paid[12] == pytest.approx(32, rel=1e-6)
@@ -185,7 +178,7 @@ def test_a_share_of_a_card_is_no_whole_card() -> None:
 def test_a_price_trend_moves_later_upfront_payments_and_their_write_off() -> None:
     prices = catalog(offer("90"), offer("5", "reserved", term_months=12, upfront=Decimal(90_000)))
     finance = PLAIN | {"cloud_price_trend_per_year": -0.2}
-    one = scenario("committed", prices, months=24, finance=finance)
+    one = scenario("cloud", prices, months=24, finance=finance)
     assert [(line.month, line.amount) for line in of(one, "upfront")] == [
         (0, Decimal("90000.00")),
         (12, Decimal("72000.00")),
@@ -193,3 +186,13 @@ def test_a_price_trend_moves_later_upfront_payments_and_their_write_off() -> Non
     monthly = {month: Decimal(5 * 730) * (1 if month < 12 else Decimal("0.8")) for month in (0, 23)}
     assert one.accrued[0] == 7500 + monthly[0]
     assert one.accrued[23] == 6000 + monthly[23]
+
+
+def test_a_support_plan_is_taken_of_the_bill_at_the_cheapest_price_on_demand() -> None:
+    """8 × 730 hours at 40/8 USD are 29,200 USD a month; of spot and reserved nothing is counted."""
+    plan = {"cloud_support_plan": "aws_enterprise", "cloud_support_rate": None}
+    others = offer("4", "spot"), offer("3", "reserved", term_months=12)
+    prices = catalog(offer("40"), offer("48"), *others)
+    found = solved(request_of(730 * 8, finance=PLAIN | plan), prices)
+    rate = found.preparation.priced_assumptions["cloud_support_rate"]
+    assert rate == pytest.approx(5000 / 29_200)  # the least that the plan costs in a month

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause
 from planner.costing.analysis.outcomes import RiskParameters
-from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.simulation import RiskResult, simulation_of, summarize_risk
 from tests.planner.comparison.compared import Compared, compared
 
@@ -78,18 +75,6 @@ def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compa
     assert all(risk.cvar_90[key] >= risk.percentiles[key][2] for key in risk.percentiles)
 
 
-def test_a_month_without_rent_takes_spot_only_in_scenarios_that_may_rent_it() -> None:
-    one = compared(hours=GROWING, constraints={"max_spot_share": 0.3})
-    served = replace(one.scenarios["hybrid"], used_hours={})
-    owned = replace(served, key=ScenarioKey.ON_PREM)
-    dear, mixed = measure_exposures([owned, served], one.inputs)
-    assert not dear.spot.any()
-    assert (dear.rent == dear.on_demand_rent).all()
-    assert (mixed.spot_share == 1).all()
-    assert (mixed.spot < mixed.on_demand_rent).all()
-    assert mixed.max_spot_share == 0.3
-
-
 def test_an_estimate_that_is_less_sure_is_wider() -> None:
     """The hours of a training are an estimate: its p10 and p90 widen every scenario."""
     training = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100 SXM"}
@@ -127,7 +112,6 @@ def test_the_range_is_always_there() -> None:
     answer = compared().as_dict()
     risk = answer["risk"]
     assert (risk["samples"], risk["seed"], risk["price_model"]) == (2000, 1, "fitted_processes")
-    assert risk["spot"] is None
     assert float(risk["on_demand"]["total_p10"]) < float(risk["on_demand"]["total_p90"])
     fields = {row["field"]: row for row in answer["assumptions"]}
     assert {"risk.demand_half_life_months", "risk.spot_waiting_hours_training"} <= set(fields)
@@ -139,14 +123,14 @@ def test_the_range_is_always_there() -> None:
 
 def test_spot_that_is_not_there_is_paid_on_demand() -> None:
     """Of 730 / λ hours 6 are waited for; from the first hour on, on demand takes over."""
-    one = compared(hours=8 * 730)
+    one = compared(hours=8 * 730, constraints={"max_spot_share": 1})
     spot = next(s for s in one.inputs.sources if s.is_spot)
     assert spot.availability is not None
     rate = spot.availability.interruptions_per_month
     missing = rate * 6 / 730 / (1 + rate * 6 / 730)
     fallback = missing * np.exp(-1 / 6)
     share = fallback / (1 - missing + fallback)
-    lines = one.scenarios[ScenarioKey.SPOT].lines
+    lines = one.scenarios[ScenarioKey.CLOUD].lines
     on_demand = [line for line in lines if "while spot is not there" in line.label]
     assert len(on_demand) == 24
     assert float(on_demand[0].amount) == pytest.approx(730 * share * 55.04, abs=0.01)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from decimal import Decimal
 from math import ceil
 from typing import Any
 
 import pytest
 
+from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.results.scenario_result import Scenario
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import H100, catalog, offer
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
 
 NODE = 8 * 730.0
 
@@ -29,9 +32,7 @@ def options(one: Scenario) -> set[str]:
     ("key", "allowed"),
     [
         ("on_demand", {"on_demand"}),
-        ("spot", {"spot", "on_demand"}),
-        ("committed", {"reserved", "on_demand"}),
-        ("cloud_mix", {"reserved", "on_demand", "spot"}),
+        ("cloud", {"reserved", "on_demand", "spot"}),
         ("on_prem", {"owned", "on_demand"}),
     ],
 )
@@ -41,12 +42,24 @@ def test_a_scenario_uses_what_its_name_says(key: str, allowed: set[str]) -> None
 
 def test_spot_is_topped_up_where_a_limit_requires_it() -> None:
     """Of five machines around the clock two may be spot."""
-    whole = scenario("spot", hours=NODE * 5)
-    capped = scenario("spot", hours=NODE * 5, constraints={"max_spot_share": 0.4})
+    whole = scenario("cloud", hours=NODE * 5, constraints={"max_spot_share": 1})
+    capped = scenario("cloud", hours=NODE * 5, constraints={"max_spot_share": 0.4})
     assert options(whole) == {"spot"}
-    assert options(capped) == {"spot", "on_demand"}
+    assert options(capped) == {"spot", "reserved"}
     spot = sum(r.hours_used for r in capped.capacity if r.source.endswith(":spot"))
     assert spot == pytest.approx(0.4 * 5 * NODE * 24, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("start", "runs_already", "is_refused"),
+    [("2026-10", False, True), ("2026-10", True, False), ("2026-11", False, False)],
+)
+def test_a_start_before_this_month_is_refused_unless_the_plan_runs_already(
+    start: str, runs_already: bool, is_refused: bool
+) -> None:
+    request = request_of(start=start, horizon_months=3)
+    with pytest.raises(InvalidInput, match="2026-11 or later") if is_refused else nullcontext():
+        compare(request, CATALOG, today=TODAY, runs_already=runs_already)
 
 
 def test_a_quota_is_kept() -> None:
@@ -86,7 +99,7 @@ def test_purchase_options_limit_what_is_rented() -> None:
         "the choice of purchase options leaves out on demand"
         in found.scenarios[ScenarioKey.ON_DEMAND].why_not
     )
-    assert options(found.scenarios[ScenarioKey.COMMITTED]) == {"reserved"}
+    assert options(found.scenarios[ScenarioKey.CLOUD]) == {"reserved"}
 
 
 def test_a_larger_peak_takes_more_nodes_for_fewer_hours() -> None:
@@ -116,3 +129,24 @@ def test_other_accelerators_serve_by_their_throughput() -> None:
     total = machines * 730 * 24 * 10
     assert machines == 2
     assert float(both["scenarios"][0]["total_cost"]) == pytest.approx(total, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("limits", "share"),
+    [
+        ({}, 0.0),
+        ({"min_providers": 2}, 0.25),
+        ({"min_providers": 2, "min_provider_share": 0.4}, 0.4),
+        ({"min_providers": 3}, 2 / 6),
+    ],
+)
+def test_each_of_so_many_providers_has_a_real_share_of_the_work(
+    limits: dict[str, Any], share: float
+) -> None:
+    """Half of an equal share unless another is given: of one machine of eight, at 40 an hour or at
+    60 with the two dearer clouds."""
+    prices = catalog(
+        offer("40"), *(offer("60", provider=name, region=name) for name in ("gcp", "azure"))
+    )
+    plan = compared(prices, 5840, constraints=limits).scenarios[ScenarioKey.ON_DEMAND]
+    assert float(plan.total_cost) == pytest.approx(24 * 730 * (40 + 20 * share), rel=1e-6)

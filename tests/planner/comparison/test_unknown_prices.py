@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.contract.answer.verdict import UnknownPrice
+from planner.comparison.discounts import list_discounts
+from planner.contract.answer.risk import Driver
 from pricing.bundled.catalog import bundled_catalog
-from pricing.market.discounts import list_discounts
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import TODAY, catalog, offer
@@ -21,23 +21,30 @@ TERM = {"term_months": 12}
 FIELDS: dict[str, Any] = {"horizon_months": 24, "cheaper_if": True, "on_prem": {"servers": []}}
 
 
-def ask_first(prices: Catalog, **fields: Any) -> tuple[UnknownPrice, ...]:
-    return compared(prices, 5840, **{**FIELDS, **fields}).answer.verdict.ask_first
+def ask_first(prices: Catalog, **fields: Any) -> tuple[Driver, ...]:
+    answer = compared(prices, 5840, **{**FIELDS, **fields}).answer
+    rows = tuple(row for row in answer.drivers if row.value is None)
+    assert answer.verdict
+    assert answer.verdict.ask_first == tuple(row.sentence for row in rows)
+    return rows
 
 
 def test_the_price_below_which_signing_wins_turns_the_advice() -> None:
     """Another family is 40 % off for a year."""
     prices = (RENT, OTHER, offer("18", "reserved", **A100, **TERM))
     (row,) = ask_first(catalog(*prices))
-    assert (row.provider, row.term_months, row.machine) == ("aws", 12, "p5.48xlarge")
-    assert (row.families_known, row.families_below) == (1, 1)
-    assert row.worth_asking > 0
-    turn = row.signing_wins_below
+    assert row.field == "unknown_prices.aws.reserved.12"
+    assert (row.chance, row.source) == (1.0, "discounts of 1 known family")
+    assert row.worth_asking
+    assert row.turns_at
+    turn = row.turns_at
     for price, action in ((turn * 0.99, "commit"), (turn * 1.01, "rent")):
         known = catalog(*prices, offer(f"{price:.4f}", "reserved", **TERM))
         found = compared(known, 5840, **FIELDS).answer.verdict
         assert found.decision[0].action == action, price
         assert not found.ask_first
+    told = compared(catalog(*prices), 5840, **FIELDS).answer.advice[-1]
+    assert told.startswith("Not proven: a price that is not known")
 
 
 @pytest.mark.parametrize(
@@ -57,20 +64,49 @@ def test_nothing_is_asked_for_that_turns_nothing(prices: Any, fields: dict[str, 
 
 
 def test_discounts_are_against_the_same_machine_in_the_same_region() -> None:
+    """And those of one part of a cloud are not those of another."""
     west = offer("20", region="us-west-2", **A100)
     signed = offer("15", "reserved", region="us-west-2", **A100, **TERM)
-    table = catalog(OTHER, west, signed).offers
+    places = {"region": "cn-north-1", **A100}
+    in_china = offer("20", **places), offer("8", "reserved", **places, **TERM)
+    table = catalog(OTHER, west, signed, *in_china).offers
+    terms = ("aws", "reserved", 12)
     assert list_discounts(table) == {
-        ("aws", "reserved", 12): {"nvidia-a100-40gb-sxm": pytest.approx(0.25)}
+        "commercial": {terms: {"nvidia-a100-40gb-sxm": pytest.approx(0.25)}},
+        "aws-china": {terms: {"nvidia-a100-40gb-sxm": pytest.approx(0.6)}},
     }
 
 
-def test_the_three_year_rate_of_64_h100_is_named_with_its_turn() -> None:
-    """The bundle has no price of it; published since: 23.78 USD an hour, which signing wins at."""
+def test_a_known_price_of_another_option_or_term_leaves_this_one_unknown() -> None:
+    """A savings plan of p5 for a year, dearer than its reservation would be."""
+    prices = (RENT, OTHER, offer("18", "reserved", **A100, **TERM))
+    known = catalog(*prices, offer("50", "savings_plan", **TERM))
+    answer = compared(known, 5840, **FIELDS).answer
+    assert [one.field for one in answer.drivers] == ["unknown_prices.aws.reserved.12"]
+    states = {
+        one.purchase_option: one.unknown_terms
+        for one in answer.coverage
+        if "h100" in one.accelerator
+    }
+    assert (states["reserved"], states["savings_plan"]) == ((12, 36), (36,))
+
+
+def test_three_years_of_64_h100_are_signed_at_the_bundled_price() -> None:
+    """Savings plan of p5.48xlarge in us-east-1: 23.78 USD an hour with nothing and 20.70 with all
+    upfront, 55.04 on demand; each provider, option and term has a price or is known to have none.
+    """
     work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 64 * 730}
     request = {"start": "2027-01", "workload": work | {"peak_accelerators": 64}}
-    verdict = compare(request, bundled_catalog(), today=TODAY).verdict
-    row = verdict.ask_first[0]
-    assert (row.provider, row.term_months) == ("aws", 36)
-    assert 23.78 < row.signing_wins_below < 30
-    assert row.sentence.startswith("Ask AWS for its 3-year")
+    prices = bundled_catalog()
+    plan = prices.offers.find("aws:us-east-1:p5.48xlarge:savings_plan:36m:no_upfront")
+    assert plan is not None
+    assert round(float(plan.price_per_hour), 3) == 23.777
+    answer = compare(request, prices, today=TODAY)
+    (signed,) = answer.verdict.decision
+    assert signed.source == "aws:us-east-1:p5.48xlarge:savings_plan:36m:all_upfront"
+    states = {(one.provider, one.purchase_option): one for one in answer.coverage}
+    for key in [("aws", "savings_plan"), ("azure", "reserved"), ("gcp", "committed_use")]:
+        assert states[key].state == "priced"
+        assert not set(states[key].unknown_terms) & {12, 36}
+    assert states["azure", "savings_plan"].unknown_terms == (12, 36)
+    assert states["aws", "reserved_convertible"].unknown_terms == (12, 36)

@@ -26,36 +26,6 @@ def box(**fields: Any) -> dict[str, Any]:
     return plain | {"accelerator_count": 8, "running_cost_per_hour": 4} | fields
 
 
-@pytest.mark.parametrize(
-    ("price", "upfront", "beyond"),
-    [("20", "0", 730 * 20 * 24), ("0", "360000", 240_000), ("5", "90000", 730 * 5 * 24 + 60_000)],
-)
-def test_what_a_commitment_owes_beyond_the_horizon_is_said(
-    price: str, upfront: str, beyond: float
-) -> None:
-    """36 months bought for 12: two thirds are still to be paid, and not in the total."""
-    prices = catalog(RENT, offer(price, "reserved", term_months=36, upfront=Decimal(upfront)))
-    found = compared(prices, 5000, horizon_months=12, term_end="prorate", **ALONE)
-    committed = found.scenarios[ScenarioKey.COMMITTED]
-    assert f"{beyond:,.0f} USD" in " ".join(committed.warnings)
-    assert "2029-12" in because(found)
-    assert f"{beyond:,.0f} USD" in because(found)
-
-
-@pytest.mark.parametrize(("tax_rate", "after"), [(0, ""), (0.25, " after tax")])
-def test_what_is_owed_beyond_is_what_counting_it_adds(tax_rate: float, after: str) -> None:
-    """36 months at 20 an hour and 36,000 upfront, 24 in the totals: 187,200 before tax."""
-    prices = catalog(RENT, offer("20", "reserved", term_months=36, upfront=Decimal(36_000)))
-    asked = {"horizon_months": 24, "finance": {"tax_rate": tax_rate}} | ALONE
-    part, full = (
-        compared(prices, 5840, **asked, term_end=term_end).scenarios[ScenarioKey.COMMITTED]
-        for term_end in ("prorate", "full")
-    )
-    added = full.total_cost - part.total_cost
-    assert float(added) == pytest.approx(187_200 * (1 - tax_rate))
-    assert f"{added:,.0f} USD{after} more than these totals" in " ".join(part.warnings)
-
-
 def test_the_proof_is_of_what_may_be_advised_where_something_else_costs_less() -> None:
     """A contract that saves less than the hurdle stands in the same table, at less."""
     prices = catalog(RENT, offer("50", "reserved", term_months=12))

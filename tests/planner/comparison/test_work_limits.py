@@ -31,7 +31,7 @@ def answer(work: WorkMeter, **fields: Any) -> ComparisonAnswer:
 @pytest.mark.sweep
 def test_an_ordinary_answer_is_the_same_with_and_without_a_limit():
     limited, free = WorkMeter(10_000_000), WorkMeter()
-    fields = {"risk": {"samples": 500}, "explain": True}
+    fields = {"risk": {"samples": 500}}
 
     assert answer(limited, **fields) == answer(free, **fields)
     assert limited.done == free.done

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.contract.place_names import COUNTRY_GROUPS
 from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.rules import (
@@ -22,7 +23,6 @@ from planner.contract.validation import parse
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import EU
 from pricing.market.snapshot import Region
 from tests.properties import examples
 
@@ -186,7 +186,7 @@ def admitted(**limits: Any) -> Places:
 
 
 def lies_in(place: Region, name: str) -> bool:
-    groups = {"eu": EU, "uk": {"GB"}}
+    groups = {"eu": COUNTRY_GROUPS["eu"], "uk": {"GB"}}
     return place.country in groups[name] if name in groups else place.geography == name
 
 

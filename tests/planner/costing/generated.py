@@ -78,7 +78,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
             "tax_rate": draw(st.sampled_from([0.0, 0.0, 0.25])),
             "depreciation": draw(st.sampled_from(["straight_line", "macrs_5", "none"])),
         },
-        "term_end": draw(st.sampled_from(["prorate", "prorate", "full"])),
+        "term_end": draw(st.sampled_from(["within", "full", "full"])),
     }
     if draw(st.booleans()):
         request["data"] = {"storage_gib": 1000, "egress_gib_per_month": 50}

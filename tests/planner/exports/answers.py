@@ -14,9 +14,7 @@ from tests.planner.comparison.compared import compared
 
 KEYS = {
     "On demand": "on_demand",
-    "Spot": "spot",
-    "Committed": "committed",
-    "Cloud mix": "cloud_mix",
+    "Cloud": "cloud",
     "On-prem": "on_prem",
     "Hybrid": "hybrid",
 }

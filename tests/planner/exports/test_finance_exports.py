@@ -64,7 +64,7 @@ def test_the_workbook_has_fiscal_years_and_returns(method: str) -> None:
     assert present["On-prem"] == pytest.approx(float(own.require_present_cost()))
 
 
-KEYS = [ScenarioKey.ON_DEMAND, ScenarioKey.COMMITTED, ScenarioKey.ON_PREM, ScenarioKey.HYBRID]
+KEYS = [ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD, ScenarioKey.ON_PREM, ScenarioKey.HYBRID]
 
 
 @cache
@@ -106,7 +106,7 @@ def test_focus_books_every_cost_once(key: ScenarioKey) -> None:
 
 
 def test_the_commitment_owes_its_share_of_the_support_plan_too() -> None:
-    scenario = counted().by_key[ScenarioKey.COMMITTED]
+    scenario = counted().by_key[ScenarioKey.CLOUD]
     late = [x for x in scenario.lines if x.month >= 24]
     assert {x.category.value for x in late} >= {"support"}
     assert sum((x.amount for x in late), Decimal(0)) == scenario.owed_after

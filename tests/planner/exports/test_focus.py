@@ -21,7 +21,7 @@ from planner.exports.focus_columns import COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
 
-KEYS = ("on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid")
+KEYS = ("on_demand", "cloud", "on_prem", "hybrid")
 SUBMITTED = Step("submitted", "ada", dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.UTC))
 
 
@@ -30,7 +30,7 @@ def context(key: str) -> Context:
     return Context(**whose, scenario=key, saved="4711", steps=(SUBMITTED,))
 
 
-COMMITTED = context("committed")
+COMMITTED = context("cloud")
 
 
 def rows(key: str) -> list[dict]:
@@ -49,11 +49,11 @@ def test_billed_and_effective_cost_sum_to_the_scenario_s_total(key: str) -> None
 
 
 def test_rows_are_billed_to_a_team_and_a_project() -> None:
-    (row, *_) = rows("cloud_mix")
+    (row, *_) = rows("cloud")
     assert (row["BillingAccountId"], row["BillingAccountName"]) == ("Alpha", "Alpha")
     assert (row["SubAccountId"], row["SubAccountType"]) == ("Model A", "Project")
     assert json.loads(row["Tags"]) == {"team": "Alpha", "project": "Model A"}
-    nobody = next(iter(focus_rows(typed(), Context(name="Plan", scenario="cloud_mix"))))
+    nobody = next(iter(focus_rows(typed(), Context(name="Plan", scenario="cloud"))))
     assert (nobody["BillingAccountId"], nobody["BillingAccountName"]) == ("none", "none")
     assert (nobody["SubAccountId"], nobody["SubAccountType"]) == (None, None)
     assert nobody["Tags"] == "{}"
@@ -78,13 +78,13 @@ def test_no_row_books_nothing_of_a_commitment_that_is_over(key: str) -> None:
     assert {row["BillingPeriodStart"][:4] for row in idle} <= {"2027", "2028", "2029"}
 
 
-@pytest.mark.parametrize("key", ["committed", "hybrid", "cloud_mix"])
+@pytest.mark.parametrize("key", ["cloud", "hybrid"])
 def test_effective_cost_of_use_is_the_billed_cost_of_purchases_per_commitment(key: str) -> None:
     by_id: dict[str, list[dict]] = defaultdict(list)
     for row in rows(key):
         if row.get("CommitmentDiscountId"):
             by_id[row["CommitmentDiscountId"]].append(row)
-    if key == "committed":
+    if key == "cloud":
         assert by_id
     for cells in by_id.values():
         usage = [row for row in cells if row["ChargeCategory"] == "Usage"]
@@ -97,7 +97,7 @@ def test_effective_cost_of_use_is_the_billed_cost_of_purchases_per_commitment(ke
 
 
 def test_idle_commitments_have_rows_of_their_own() -> None:
-    idle = [r for r in rows("committed") if r.get("CommitmentDiscountStatus") == "Unused"]
+    idle = [r for r in rows("cloud") if r.get("CommitmentDiscountStatus") == "Unused"]
     assert idle
     assert all("ConsumedQuantity" not in row for row in idle)
 
@@ -145,10 +145,7 @@ def test_pricing_categories_follow_the_purchase_option() -> None:
         return {r["PricingCategory"] for r in rows(key) if r["x_Category"] == category}
 
     assert of("on_demand", "compute") == {"Standard"}
-    of_spot = {(r["PricingCategory"], "while spot is not there" in r["ChargeDescription"])
-               for r in rows("spot") if r["x_Category"] == "compute"}  # fmt: skip
-    assert of_spot == {("Dynamic", False), ("Standard", True)}
-    assert of("committed", "commitment") == {"Committed"}
+    assert of("cloud", "commitment") == {"Committed"}
 
 
 def test_the_recommended_scenario_is_exported_by_default() -> None:
@@ -163,7 +160,7 @@ def test_an_unknown_scenario_is_refused_with_those_there_are() -> None:
 
 def test_all_rows_of_a_commitment_call_it_by_its_machine_and_terms() -> None:
     names: dict[str, set[str]] = defaultdict(set)
-    for row in rows("committed"):
+    for row in rows("cloud"):
         if row.get("CommitmentDiscountId"):
             names[row["CommitmentDiscountId"]].add(row["CommitmentDiscountName"])
     assert names
@@ -175,8 +172,8 @@ def read_csv(content: bytes) -> list[dict[str, str]]:
 
 
 def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
-    commitments = read_csv(as_commitments(typed(), context("committed")))
-    begun = [p for p in typed().by_key["committed"].purchases if p.kind == "commitment"]
+    commitments = read_csv(as_commitments(typed(), context("cloud")))
+    begun = [p for p in typed().by_key["cloud"].purchases if p.kind == "commitment"]
     assert commitments
     assert len(commitments) == len(begun)
     assert len({row["ContractCommitmentId"] for row in commitments}) == len(commitments)
@@ -191,10 +188,10 @@ def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
 
 
 def test_charges_and_commitments_are_described_as_people_know_them() -> None:
-    contract = "p5.48xlarge in us-east-1, reserved 12 months, no upfront"
+    contract = "p5.48xlarge in us-east-1, reserved 36 months, no upfront"
     described = {
         row["ContractCommitmentDescription"] for row in commitment_rows(typed(), COMMITTED)
     }
     assert described == {contract}
-    charges = {row["ChargeDescription"] for row in rows("committed")}
+    charges = {row["ChargeDescription"] for row in rows("cloud")}
     assert {contract, f"{contract}: used", f"{contract}: unused"} <= charges

@@ -89,6 +89,6 @@ def test_a_portfolio_is_clean_in_every_version(tmp_path: Path) -> None:
 
 def test_the_validator_sees_what_is_wrong(tmp_path: Path) -> None:
     """A currency that is none fails."""
-    broken = as_focus(typed(), context("committed")).replace(b",USD,", b",Dollars,")
+    broken = as_focus(typed(), context("cloud")).replace(b",USD,", b",Dollars,")
     failed, _ = failures(broken, versions()[0], tmp_path)
     assert any(rule.startswith("BillingCurrency") for rule in failed)

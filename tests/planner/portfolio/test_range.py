@@ -24,7 +24,6 @@ from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, _Joint
 from planner.portfolio.words import NO_PLAN, TOO_LITTLE_WORK
-from planner.services.portfolio.portfolios import show_only
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
 
@@ -147,7 +146,7 @@ def test_delays_of_projects_are_independent() -> None:
     _, simulation = simulated(rented(2))
     first, second = (d.outcomes for d in simulation.draw(2_000))
     assert abs(np.corrcoef(first.slip, second.slip)[0, 1]) < 0.1
-    assert abs(np.corrcoef(first.growth[:, 6], second.growth[:, 6])[0, 1]) < 0.1
+    assert abs(np.corrcoef(first.level, second.level)[0, 1]) < 0.1
     assert second.prices is first.prices
 
 
@@ -161,7 +160,7 @@ def test_machines_that_others_need_less_are_taken_over() -> None:
     for views in stuck._views:
         for view in views:
             vars(view)["keys"] = ()
-    assert (stuck.cost(draws)[1] >= shared - 0.01).mean() > 0.95
+    assert (stuck.cost(draws)[1] >= shared * 0.9999).mean() > 0.95
     assert stuck.cost(draws)[1].mean() > shared.mean() * 1.005
 
 
@@ -173,9 +172,6 @@ def test_the_answer_says_how_sure_it_is() -> None:
     assert ends.p10 < ends.p50 < ends.p90
     assert (ends.samples, ends.holds) == (2_000, True)
     assert f"{ends.p10:,.0f} to {ends.p90:,.0f} USD in 8 of 10 cases." in today.headline
-    own = show_only(today, ["project 0"])
-    assert own.range is None
-    assert own.why_no_range.startswith("It is shown with the total")
 
 
 def test_an_answer_without_a_plan_says_that_nothing_varies() -> None:

@@ -40,7 +40,6 @@ def test_a_training_beside_others_costs_no_more_than_by_itself() -> None:
         plan("steady", "large"),
         plan("small"),
     )
-    assert all_three.next_order is not None
     costs = [one.net_present_cost for one in (all_three, others, small)]
     assert None not in costs
     together, rest, own = (float(cost) for cost in costs if cost is not None)

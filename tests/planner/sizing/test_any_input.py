@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.sizing.calibration.calibration import calibrate
 from planner.sizing.estimate import estimate
+from planner.usage.gpu_logs import calibrate
 from pricing.common.invalid_input import InvalidInput
 from tests.properties import examples
 

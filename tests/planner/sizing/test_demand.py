@@ -99,19 +99,19 @@ def test_a_bad_value_is_refused_by_field(changes, field, words):
 
 def test_why_nothing_fits_names_the_nearest_and_counts_those_alike():
     reasons = {
-        "nvidia-l4": "one sequence does not fit L4 (24 GiB), however it is split",
-        "nvidia-t4": "one sequence does not fit Tesla T4 (16 GiB), however it is split",
-        "nvidia-a10": "one sequence does not fit A10 (24 GiB), however it is split",
+        "nvidia-l4": "the training does not fit L4 (24 GiB), however many there are",
+        "nvidia-t4": "the training does not fit Tesla T4 (16 GiB), however many there are",
+        "nvidia-a10": "the training does not fit A10 (24 GiB), however many there are",
         "nvidia-h100-80gb-sxm": "9,100 accelerator-hours in 2 months are too many",
         "nvidia-h200-141gb-sxm": "5,900 accelerator-hours in 2 months are too many",
-        "nvidia-a100-40gb-sxm": "one sequence does not fit A100 SXM4 40 GB, however it is split",
+        "nvidia-a100-40gb-sxm": "the training does not fit A100 SXM4 40 GB, however many there are",
         "intel-gaudi": "no rate of it is known",
     }
     assert nothing_fits(reasons) == (
         "no accelerator can do this work: on H200 SXM 141 GB 5,900 accelerator-hours in 2 months "
-        "are too many (1 other accelerator fails likewise); one sequence does not fit A100 SXM4 "
-        "40 GB, however it is split (3 other accelerators fail likewise); no rate of it is known "
-        "(1 accelerator)"
+        "are too many (1 other accelerator fails likewise); the training does not fit A100 SXM4 "
+        "40 GB, however many there are (3 other accelerators fail likewise); no rate of it is "
+        "known (1 accelerator)"
     )
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from planner.sizing.estimate import estimate
+from planner.sizing.performance.neighbours import near_runs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
 
@@ -111,12 +112,6 @@ def test_a_cpu_that_is_enough_is_said(workload, is_enough):
     assert answer(workload)["cpu"]["is_enough"] is is_enough
 
 
-def test_the_weights_alone_are_the_published_28_and_14_gigabytes():
-    weights = answer(training(), accelerator="L4")["inference"]["weights_gib"]
-    assert weights["fp32"] * 2**30 == pytest.approx(28e9)
-    assert weights["fp16"] * 2**30 == pytest.approx(14e9)
-
-
 def test_runs_at_the_end_of_the_calendar_are_answered():
     found = answer(training(runs=[{"start": "2199-12"}]), accelerator="H100 SXM")
     assert found["accelerator_hours"]["p50"] > 0
@@ -125,7 +120,7 @@ def test_runs_at_the_end_of_the_calendar_are_answered():
 def test_what_fits_nowhere_says_why_the_largest_does_not():
     error = refusal({"workload": training(sequence_length=100_000_000)})
     first = error.message.split(": ")[1]
-    assert first.startswith("one sequence does not fit Instinct MI3")
+    assert first.startswith("the training does not fit Instinct MI3")
     assert "retired" not in error.message
 
 
@@ -224,3 +219,21 @@ def test_what_the_hours_hold_beside_one_run_is_said(changes, words):
     times = found.accelerator_hours.p50 / (found.wall_clock_hours * found.accelerators)
     assert ("the accelerator-hours are" in found.method) == (times > 1.001)
     assert words in found.method
+
+
+def test_the_nearest_published_trainings_stand_beside_the_estimate():
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+    answer = estimate({"workload": work, "accelerator": "A100-80GB", "accelerators": 256}).answer
+    first = answer.neighbours[0]
+    assert (first.run, first.is_same_work, first.differs) == ("llama1-7B", True, "hand-tuned code")
+    assert answer.accelerator_hours.p10 < first.scaled_hours < answer.accelerator_hours.p90
+    assert len({near.run for near in answer.neighbours}) == 3
+
+
+def test_the_same_work_outside_the_range_is_said():
+    """What a first version of the code took, asked as a vendor's recipe."""
+    runs = [run for run in near_runs() if run.code == "first_version" and run.excess > 1]
+    work = {"kind": "training", "parameters": runs[0].parameters, "tokens": runs[0].tokens}
+    asked = {"workload": work | {"stage": runs[0].stage, "code": "benchmark"}}
+    asked |= {"accelerator": runs[0].accelerator, "accelerators": runs[0].accelerators}
+    assert any(f"{runs[0].run} did this work" in one for one in estimate(asked).answer.warnings)

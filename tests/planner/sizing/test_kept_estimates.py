@@ -33,7 +33,7 @@ def figures(request: dict[str, Any]) -> dict[str, Any]:
 
 LEFT_OUT = {
     *("candidates", "chips", "other_chips", "notes", "warnings", "mfu_source", "goodput_source"),
-    *("tier_cards", "goodput_on_spot"),
+    *("tier_cards", "goodput_on_spot", "neighbours"),
 }
 OF_THE_RANKING = (
     *("accelerator", "accelerators", "min_accelerators", "accelerator_hours", "memory_headroom"),

@@ -56,6 +56,27 @@ def test_a_bill_of_many_batches_adds_up(monkeypatch):
     }  # fmt: skip
 
 
+LAST = {"UsageStartDate": "2025-05-31T23:00:00Z", "UsageEndDate": "2025-06-01T00:00:00Z"}
+FOCUS_LAST = {"ChargePeriodStart": LAST["UsageStartDate"], "ChargePeriodEnd": LAST["UsageEndDate"]}
+GCP_LAST = {"usage_start_time": "2025-05-31 23:00:00 UTC",
+            "usage_end_time": "2025-06-01 00:00:00 UTC"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "bill",
+    [
+        table([cur_row(1, **LAST)]),
+        table([focus_row(**FOCUS_LAST, x_UsageType="BoxUsage:p5.48xlarge")]),
+        table([azure_row(Date="05/31/2025")]),
+        json_lines([gcp_row(**GCP_LAST)]),
+    ],
+    ids=["aws", "focus", "azure", "gcp"],
+)
+def test_the_last_hour_of_a_month_is_billed_in_that_month(bill):
+    ledger = read(bill).ledger
+    assert {*hours_by(ledger, "month")} == {key.month for key in ledger.charges} == {"2025-05"}
+
+
 @pytest.mark.parametrize("cut", [8, 40, -3])
 def test_a_damaged_file_is_refused(cut):
     with pytest.raises(InvalidInput, match="damaged Parquet"):

@@ -18,6 +18,7 @@ from planner.usage.ledger import Ledger
 from planner.usage.reading import read_file
 from planner.usage.sources import Allowance
 from pricing.common.invalid_input import InvalidInput
+from tests.golden.kept import assert_kept
 from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
 
 BILL = table([focus_row(x_UsageType="BoxUsage:p5.48xlarge")])
@@ -59,6 +60,10 @@ def test_the_same_bill_however_it_is_packed(content):
         (b"%PDF-1.7", "is a PDF"),
         (b"<?xml version='1.0'?><nvidia_smi_log/>", "calibrate reads a log of nvidia-smi"),
         (b"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "is one moment of a monitor"),
+        (b"# TYPE DCGM_FI_DEV_GPU_UTIL x\n", "query a range of Prometheus"),
+        (b"<html>", "is XML or HTML"),
+        (b"GPU 0: H100\n", "lists accelerators"),
+        (b"timestamp, name\n", "looks like a log of nvidia-smi"),
         (b'{"accounts": []}', "hours are in sacct"),
         (b'{"a": 1}', "is none of the forms"),
         (b"User|Account|State|Elapsed\na|b|COMPLETED|60\n", "belongs to no form that is read"),
@@ -76,8 +81,10 @@ def test_the_same_bill_however_it_is_packed(content):
     ],
 )
 def test_a_file_that_cannot_be_read_says_why(content, problem):
-    with pytest.raises(InvalidInput, match=problem):
+    with pytest.raises(InvalidInput, match=problem) as refusal:
         read(content)
+    own_words = str(refusal.value).split(": ")[:2]  # those of a library follow
+    assert_kept("kept_refusals.json", f"usage file, {problem}", own_words)
 
 
 def peak_mb(content):

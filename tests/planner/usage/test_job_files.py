@@ -92,34 +92,34 @@ def test_labels_of_nodes_name_the_accelerator_and_deadlines_the_hours():
     assert manifests("Pod", pod(8, nodeSelector=labels)["spec"]).slug == "nvidia-h100-80gb-sxm"
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "training"),
-    [
-        (
-            "base_model: x/Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\nadapter: qlora\n"
-            "load_in_4bit: true\n",
-            "a.yml",
-            {"model": "Llama-3.1-8B", "sequence_length": 2048, "optimizer": "qlora"},
-        ),
-        (
-            "model_name_or_path: x/Llama-3.1-8B\ncutoff_len: 1024\nfinetuning_type: lora\n",
-            "a.yaml",
-            {"model": "Llama-3.1-8B", "sequence_length": 1024, "optimizer": "lora"},
-        ),
-        (
-            "per_device_batch_size: 2\nmax_target_length: 1024\nici_fsdp_parallelism: 8\n"
-            "dcn_data_parallelism: 4\nmodel_name: llama2-7b\nsteps: 10\n",
-            "a.yml",
-            {"global_batch_tokens": 2 * 1024 * 32},
-        ),
-        (
-            "[model]\nname = 'llama3'\n[training]\nseq_len = 512\nsteps = 100\n"
-            "global_batch_size = 16\n[parallelism]\ntensor_parallel_degree = 1\n",
-            "a.toml",
-            {"sequence_length": 512, "tokens": 100 * 16 * 512},
-        ),
-    ],
-)
+CONFIGURATIONS = [
+    (
+        "base_model: x/Llama-3.1-8B\nsequence_len: 2048\nmicro_batch_size: 1\nadapter: qlora\n"
+        "load_in_4bit: true\n",
+        "a.yml",
+        {"model": "Llama-3.1-8B", "sequence_length": 2048, "optimizer": "qlora"},
+    ),
+    (
+        "model_name_or_path: x/Llama-3.1-8B\ncutoff_len: 1024\nfinetuning_type: lora\n",
+        "a.yaml",
+        {"model": "Llama-3.1-8B", "sequence_length": 1024, "optimizer": "lora"},
+    ),
+    (
+        "per_device_batch_size: 2\nmax_target_length: 1024\nici_fsdp_parallelism: 8\n"
+        "dcn_data_parallelism: 4\nmodel_name: llama2-7b\nsteps: 10\n",
+        "a.yml",
+        {"global_batch_tokens": 2 * 1024 * 32},
+    ),
+    (
+        "[model]\nname = 'llama3'\n[training]\nseq_len = 512\nsteps = 100\n"
+        "global_batch_size = 16\n[parallelism]\ntensor_parallel_degree = 1\n",
+        "a.toml",
+        {"sequence_length": 512, "tokens": 100 * 16 * 512},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "training"), CONFIGURATIONS)
 def test_configurations_of_training(text, name, training):
     facts = read_job_file(text, name)
     assert training.items() <= facts.training.items()
@@ -165,7 +165,7 @@ def test_the_command_writes_a_request_once_nothing_is_open(tmp_path, capsys):
     workload = read_request(json.loads(request.read_text())).workload
     assert list(workload.hours_per_month) == [640.0]
     capsys.readouterr()
-    assert main(["jobfile", str(script), "--json"]) == 0
+    assert main(["jobfile", str(script)]) == 0
     assert json.loads(capsys.readouterr().out)["accelerators"] == 16
 
 

@@ -28,6 +28,14 @@ TRAINING = {
     "start": "2027-01",
     "horizon_months": "6",
 }
+SERVING = {
+    "workload.kind": "serving",
+    "workload.model": "Llama-3.1-8B",
+    "workload.requests_per_second": "3",
+    "workload.peak_requests_per_second": "20",
+    "start": "2027-01",
+    "horizon_months": "6",
+}
 IN_PLACE = {"HX-Request": "true", "HX-Target": "figures"}
 
 

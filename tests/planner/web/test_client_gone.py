@@ -25,7 +25,7 @@ pytestmark = pytest.mark.sweep
 LONG = Shape(
     horizon=120, profile="random", hours=50_000.0, peak_factor=1.7, offers=40,
     committed_share=1.0, servers=20, max_units=True, quotas=15, tightness=0.9,
-    monthly_budget=True, spot_share=True, explain=True, use_catalog=False,
+    monthly_budget=True, spot_share=True, use_catalog=False,
 )  # fmt: skip
 FREE_WITHIN_SECONDS = 4.0
 """A twentieth of one on a free machine."""

@@ -152,17 +152,3 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     response = client.get("/")
     assert response.status_code == 500
     assert "Something went wrong" in text(response)
-
-
-def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
-    budget = {
-        **HOURS,
-        "horizon_months": "24",
-        "on_prem.servers.0.server": "dgx-h100",
-        "constraints.capex_budget": "1000",
-        "constraints.purchase_options": "on_demand",
-    }
-    assert "Compute it" in text(get(client, "plan", budget))
-    page = text(get(client, "plan", {**budget, "explain": "true"}))
-    assert "more of the capital budget (now 1,000 USD) would save" in page
-    assert "Compute it" not in page

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from planner.models import Role, Scope
-from tests.planner.workspace import REQUEST, Workspace
+from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -30,11 +30,6 @@ def test_an_answer_to_a_token_is_not_stored(work: Workspace, client: Client) -> 
     headers = {"Authorization": f"Bearer {work.token(Scope.READ)}"}
     answer = client.get("/api/v1/projects/", headers=headers)
     assert answer["Cache-Control"] == "private, no-store"
-
-
-def test_an_export_is_not_stored_whoever_asks(work: Workspace, client: Client) -> None:
-    answer = client.post("/api/v1/comparisons/exports/csv/", REQUEST, "application/json")
-    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
 
 
 def test_prices_for_everybody_may_be_stored(work: Workspace, client: Client) -> None:

@@ -48,33 +48,12 @@ def test_ready_with_prices_and_degraded_with_old_ones(client: Any) -> None:
     with time_machine.travel(SEEN + dt.timedelta(days=1), tick=False):
         answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
         assert (answer.status_code, answer.json()["status"]) == (200, "ok")
-        assert answer.json()["checks"].keys() == {"database", "migrations", "prices", "uploads"}
+        assert answer.json()["checks"].keys() == {"database", "migrations", "prices"}
     with time_machine.travel(SEEN + dt.timedelta(days=40), tick=False):
         answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
         assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
         assert answer.json()["checks"]["prices"]["detail"] == "old: aws spot"
         assert client.get("/readyz?strict=1", headers={"Host": "10.1.2.3"}).status_code == 503
-
-
-@pytest.mark.parametrize("trouble", ["rights", "room"])
-def test_uploads_that_could_not_be_put_aside_are_said(
-    client: Any, settings: Any, monkeypatch: Any, caplog: Any, tmp_path: Any, trouble: str
-) -> None:
-    """The first to notice used to be whoever sent a large file of actuals."""
-    settings.MEDIA_ROOT = tmp_path / "not" / "yet"
-    if trouble == "rights":
-        monkeypatch.setattr(readiness.os, "access", lambda *_: False)
-    else:
-        settings.API_MAX_UPLOAD_BYTES = 10**18
-    answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
-    uploads = answer.json()["checks"]["uploads"]
-    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
-    assert str(tmp_path) not in answer.text
-    if trouble == "rights":
-        assert f"{tmp_path} cannot be written. Large files of actuals are refused" in caplog.text
-        assert uploads["state"] == "failed"
-    else:
-        assert uploads["detail"] == "the disk has no room for the largest upload"
 
 
 def test_an_empty_market_is_said(client: Any) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.contract.request.comparison import read_request
-from planner.services.projects.comparisons import estimate_request
 from planner.web.common.fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
 
@@ -82,30 +81,14 @@ def test_servers_at_hand_are_named_with_how_many_there_are(client, prices) -> No
     assert (row.server, row.units) == ("dgx-h100", 2)
 
 
-def test_what_is_to_be_served_becomes_hours_of_the_accelerator(client, prices) -> None:
-    """Twice the tokens and half the day: the hours of the estimate, and no question of serving is
-    left in the address."""
-    answers = questions(client, "serve") | {"tokens_per_second": "40,000", "hours_a_day": "12"}
-    query = QueryDict(client.get("/plan/serving/", answers)["Location"].partition("?")[2])
-    model = {"kind": "training", "model": "7B", "tokens": 1}
-    rate = {"tokens_per_second": 40_000, "busy_share": 0.5}
-    plan = estimate_request(
-        {"workload": model, "accelerator": query["workload.accelerator"], "serving": rate}
-    ).serving
-    assert plan is not None
-    workload: Any = read_request(read(query, FIELD_TYPES)).workload
-    assert set(workload.hours_per_month) == {plan.accelerator_hours_per_month}
-    assert set(workload.peak_accelerators) == {plan.accelerators}
-    assert not {"model", "tokens_per_second", "hours_a_day", "accelerator"} & set(query)
-
-
-def test_what_cannot_be_served_comes_back_with_the_answers_and_the_reason(client, prices) -> None:
-    for wrong in ({"hours_a_day": "25"}, {"model": "zebra"}, {"tokens_per_second": "many"}):
-        answer = client.get("/plan/serving/", questions(client, "serve") | wrong)
-        text = answer.content.decode()
-        assert answer.status_code == 400
-        assert 'role="alert"' in text
-        assert f'value="{next(iter(wrong.values()))}"' in text
+def test_what_is_to_be_served_is_asked_in_requests(client, prices) -> None:
+    answers = {"workload.requests_per_second": "1,5", "workload.peak_requests_per_second": "12"}
+    request = asked(client, "serve", **answers, **{"workload.engine": "tuned"})
+    workload: Any = request.workload
+    assert (workload.kind, workload.model, workload.engine) == ("serving", "7B", "tuned")
+    assert (workload.requests_per_second, workload.peak_requests_per_second) == (1.5, 12)
+    assert (workload.prompt_tokens, workload.answer_tokens) == (500, 250)
+    assert request.horizon_months == 12
 
 
 def test_the_budget_is_in_the_currency_that_is_chosen(client, prices) -> None:

@@ -33,7 +33,7 @@ FIELDS = {
         "upfront_usd",
         "currency",
     ),
-    *("native_price", "sku", "sold_now", "as_of", "source", "revision"),
+    *("native_price", "sku", "sold_now", "absent_since", "as_of", "source", "revision"),
 }
 OFFERS = (
     offer("55.04", vcpus=192.0, memory_gib=2048.0, sku="ABC"),
@@ -109,6 +109,7 @@ def test_an_offer_has_exactly_the_fields_of_the_contract(get):
         "native_price": "55.04",
         "sku": "ABC",
         "sold_now": True,
+        "absent_since": None,
         "as_of": "2026-09-01",
         "source": "test",
         "revision": 1,

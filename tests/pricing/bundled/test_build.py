@@ -1,215 +1,113 @@
-"""Building a catalog from price lists: what is published, what is not, and nothing lost."""
+"""Adding price lists to a catalog: what is taken, what is not, and nothing lost."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from pricing.common.invalid_input import InvalidInput
+from pricing.bundled import catalog
+from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
-from tests.pricing.bundled.price_lists import PriceLists, made, outcomes, price
-from tools.bundle.rows import RowOutcome
+from tests.pricing.bundled.price_lists import H100, offer, write_catalog, write_list
+from tools import bundle
 
-HOSTS = "data/prices/gcp_hosts_n1.csv"
-TPU = "data/prices/gcp_tpu.csv"
-CHINA = "data/prices/aws_prices_china_cny.csv"
+PLAN = {"purchase_option": "savings_plan", "term_months": "36", "payment_option": "no_upfront"}
 
 
-@pytest.fixture
-def lists(tmp_path: Path) -> PriceLists:
-    return PriceLists(tmp_path)
+def added(tmp_path: Path, *rows: Mapping[str, str]) -> tuple[dict[str, Offer], dict[str, int]]:
+    """Offers by id, and rows by outcome, once a list of `rows` is added to an H100 on demand."""
+    folder = write_catalog(tmp_path / "catalog", offer())
+    assert bundle.main([str(write_list(tmp_path / "new.csv", *rows)), "--to", str(folder)]) == 0
+    report = json.loads((folder / catalog.REPORT).read_text())["files"]["new.csv"]
+    assert report["rows"] == len(rows)
+    outcomes = {name: counted["count"] for name, counted in report["outcomes"].items()}
+    offers = [*catalog.read_offers(folder), *catalog.read_other_clouds(folder)]
+    return {one.id: one for one in offers}, outcomes
 
 
-def only(lists: PriceLists) -> Offer:
-    (offer,) = made(lists).offers
-    return offer
-
-
-def test_a_price_becomes_an_offer_with_shape_source_and_date(lists: PriceLists) -> None:
-    offer = only(lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04")))
-    assert offer.id == "aws:us-east-1:p5.48xlarge:on_demand"
-    assert (offer.accelerator, offer.accelerator_count) == ("nvidia-h100-80gb-sxm", 8)
-    assert offer.price_per_hour == Decimal("55.04")
-    assert (offer.source, str(offer.as_of)) == ("a list", "2026-08-01")
-    assert offer.sold_now
-
-
-# What is not for sale -----------------------------------------------------------------------
+def test_a_price_takes_its_machine_from_the_table_of_its_cloud(tmp_path: Path) -> None:
+    offers, outcomes = added(tmp_path, PLAN | {"price_per_hour": "23.77728"})
+    plan = offers["aws:us-east-1:p5.48xlarge:savings_plan:36m:no_upfront"]
+    assert (plan.accelerator, plan.accelerator_count, plan.vcpus) == (H100, 8, 192)
+    assert (float(plan.price_per_hour), str(plan.as_of), plan.sold_now) == (
+        23.77728,
+        "2026-09-01",
+        True,
+    )
+    assert outcomes == {"taken": 1}
 
 
 @pytest.mark.parametrize(
-    ("provider", "region", "machine"),
+    ("row", "outcome"),
     [
-        ("aws", "us-east-1", "p2.xlarge"),
-        ("aws", "us-east-1", "p3.2xlarge"),
-        ("aws", "us-east-1", "g3.4xlarge"),
-        ("azure", "eastus", "Standard_NC6"),
-        ("azure", "eastus", "Standard_ND6s"),
-        ("azure", "eastus", "Standard_NV6_Promo"),
+        ({"left_out": "part of a machine"}, "part of a machine"),
+        ({"instance_type": "p99.large"}, "unknown machine or accelerator"),
+        ({"region": "mars-1"}, "region unknown: add it to regions.csv"),
+        (PLAN | {"price_per_hour": "60"}, "contradicts the price on demand"),
+        (PLAN | {"price_per_hour": "2.972"}, "contradicts the price on demand"),
+        ({"as_of": "2026-07-01", "price_per_hour": "98.32"}, "older than what is known: history"),
     ],
 )
-def test_trap_11_a_retired_machine_is_shown_and_never_sold(
-    lists: PriceLists, provider: str, region: str, machine: str
+def test_what_is_not_sold_is_counted_by_its_reason(
+    tmp_path: Path, row: dict[str, str], outcome: str
 ) -> None:
-    bundle = made(lists.prices(price(provider, region, machine, "0.90")))
-    assert not bundle.offers[0].sold_now
-    assert "retired" in bundle.offers[0].source
-    assert outcomes(bundle, f"data/prices/{provider}.csv") == {RowOutcome.RETIRED: 1}
+    offers, outcomes = added(tmp_path, row)
+    assert list(offers) == ["aws:us-east-1:p5.48xlarge:on_demand"]
+    assert outcomes == {outcome: 1}
 
 
-def test_trap_11_a_price_of_2020_is_never_sold(lists: PriceLists) -> None:
-    old = price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526", as_of="2020-04-30")
-    assert not only(lists.prices(old)).sold_now
+def test_a_longer_term_is_no_dearer(tmp_path: Path) -> None:
+    year = {"term_months": "12", "price_per_hour": "34.7"}
+    _, outcomes = added(tmp_path, PLAN | {"price_per_hour": "44"}, PLAN | year)
+    assert outcomes == {"contradicts its like of another term": 1, "taken": 1}
 
 
-def test_trap_2_a_windows_price_is_counted_and_left_out(lists: PriceLists) -> None:
-    windows = price("azure", "eastus", "Standard_NC4as_T4_v3", "0.71", operating_system="windows")
-    linux = price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526")
-    bundle = made(lists.prices(windows, linux))
-    assert [str(offer.price_per_hour) for offer in bundle.offers] == ["0.526"]
-    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.WINDOWS] == 1
+def test_a_share_of_on_demand_is_near_that_of_its_family(tmp_path: Path) -> None:
+    far, small = {"region": "us-west-2"}, {"instance_type": "p5.4xlarge"}
+    _, outcomes = added(
+        tmp_path,
+        far,
+        small | {"price_per_hour": "6.88"},
+        PLAN | {"price_per_hour": "23.8"},
+        PLAN | small | {"price_per_hour": "2.97"},
+        PLAN | far | {"price_per_hour": "44"},
+    )
+    assert outcomes == {"contradicts its like elsewhere": 1, "taken": 4}
 
 
-def test_trap_2_a_windows_price_listed_as_linux_is_withheld(lists: PriceLists) -> None:
-    karpenter = "Azure/karpenter-provider-azure@352646f"
-    row = price("azure", "eastus", "Standard_NCC40ads_H100_v5", "8.82", source=karpenter)
-    bundle = made(lists.prices(row, price("azure", "eastus", "Standard_NC40ads_H100_v5", "6.98")))
-    assert [offer.instance_type for offer in bundle.offers] == ["Standard_NC40ads_H100_v5"]
-    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.SUSPICIOUS] == 1
+def test_of_two_prices_the_newer_is_sold_and_the_older_is_history(tmp_path: Path) -> None:
+    offers, _ = added(tmp_path, {"price_per_hour": "50"}, {"as_of": "2025-07-01", **PLAN})
+    assert float(offers["aws:us-east-1:p5.48xlarge:on_demand"].price_per_hour) == 50
+    past = list(read_csv(tmp_path / "catalog" / catalog.PAST_PRICES))
+    assert [float(one.price_per_hour) for one in past] == [55.04]
 
 
-@pytest.mark.parametrize(
-    ("machine", "outcome"),
-    [
-        ("NVasv4_Type1", RowOutcome.DEDICATED_HOST),
-        ("Standard_NP10s", RowOutcome.NO_ACCELERATOR),
-        ("Standard_ND999_X", RowOutcome.UNKNOWN_MACHINE),
-        ("NC16dsxlRTX6Kv6", RowOutcome.SUSPICIOUS),
-        ("Standard_NV10ads_A10_v5", RowOutcome.FRACTION_UNKNOWN),
-    ],
-)
-def test_trap_8_a_machine_that_cannot_be_told_is_reported_by_name(
-    lists: PriceLists, machine: str, outcome: RowOutcome
+def test_trap_11_retired_machines_and_stale_prices_are_shown_and_never_sold(
+    tmp_path: Path,
 ) -> None:
-    lists.prices(price("azure", "eastus", machine, "0.18"))
-    bundle = made(lists)
-    assert bundle.offers == ()
-    found = bundle.audit.report()["data/prices/azure.csv"]["outcomes"]
-    assert isinstance(found, dict)
-    assert machine in str(found[outcome]["examples"])
-
-
-def test_trap_3_gcp_is_not_sold_where_the_machine_is_not_offered(lists: PriceLists) -> None:
-    lists.add(
-        "data/specs/gcp_machine_type_region_availability.csv",
-        {
-            "region": "africa-south1",
-            "machine_type": "a2-highgpu-1g",
-            "listed_in_karpenter_2026-08-03": "no",
-        },
-        {
-            "region": "us-central1",
-            "machine_type": "a2-highgpu-1g",
-            "listed_in_karpenter_2026-08-03": "yes",
-        },
+    offers, _ = added(
+        tmp_path,
+        {"instance_type": "p2.xlarge", "price_per_hour": "0.9"},
+        {"instance_type": "p4d.24xlarge", "price_per_hour": "22", "as_of": "2025-07-01"},
     )
-    lists.prices(
-        price("gcp", "africa-south1", "a2-highgpu-1g", "4.80"),
-        price("gcp", "us-central1", "a2-highgpu-1g", "3.67"),
-    )
-    sold = {offer.region: offer.sold_now for offer in made(lists).offers}
-    assert sold == {"africa-south1": False, "us-central1": True}
+    assert {one.instance_type for one in offers.values() if one.sold_now} == {"p5.48xlarge"}
+    assert len(offers) == 3
 
 
-# Prices in parts ----------------------------------------------------------------------------
+def test_a_smaller_cloud_names_its_accelerator_itself(tmp_path: Path) -> None:
+    cloud = {"provider": "civo", "region": "all-regions", "instance_type": "8x H100"}
+    offers, _ = added(tmp_path, cloud | {"accelerator": "H100", "accelerator_count": "8"})
+    assert offers["civo:all-regions:8x H100:on_demand"].accelerator == H100
 
 
-def test_all_upfront_is_due_once_and_never_counted_twice(lists: PriceLists) -> None:
-    row = price("aws", "us-east-1", "p3.2xlarge", "1.9490867580", "reserved", as_of="2017-11-12")
-    terms = {"term_months": "12", "payment_option": "all_upfront", "upfront_usd": "17074"}
-    offer = only(lists.prices({**row, **terms}))
-    assert (offer.price_per_hour, offer.upfront) == (0, 17074)
-    assert round(offer.effective_price_per_hour, 6) == Decimal("1.949087")
-
-
-def test_trap_7_china_keeps_its_own_currency(lists: PriceLists) -> None:
-    row = {"region": "cn-north-1", "instance_type": "g5.xlarge", "source_date": "2025-12-21"}
-    lists.add(CHINA, {**row, "price_model": "yrTerm3Savings.allUpfront", "cny_per_hour": "3"})
-    offer = only(lists)
-    assert (offer.currency, offer.purchase_option, offer.term_months) == ("CNY", "savings_plan", 36)
-    assert (offer.price_per_hour, offer.upfront) == (0, 3 * 730 * 36)
-
-
-def test_of_two_dated_prices_the_newer_counts_and_the_older_is_history(lists: PriceLists) -> None:
-    row = {"region": "cn-north-1", "instance_type": "g5.xlarge", "price_model": "on_demand"}
-    lists.add(
-        CHINA,
-        {**row, "cny_per_hour": "7.5", "source_date": "2024-11-06"},
-        {**row, "cny_per_hour": "6.7", "source_date": "2025-12-21"},
-    )
-    bundle = made(lists)
-    assert [str(offer.price_per_hour) for offer in bundle.offers] == ["6.7"]
-    assert [str(offer.price_per_hour) for offer in bundle.past_prices] == ["7.5"]
-    assert outcomes(bundle, CHINA) == {RowOutcome.PUBLISHED: 1, RowOutcome.OLDER: 1}
-
-
-# GCP: hosts and slices ----------------------------------------------------------------------
-
-
-def t4(option: str = "on_demand") -> dict[str, str]:
-    return price("gcp", "us-central1", "nvidia-tesla-t4", "0.35", option, per="accelerator")
-
-
-def host(name: str, usd_per_hour: str) -> dict[str, str]:
-    return {
-        "region": "us-central1",
-        "instance_type": name,
-        "purchase_option": "on_demand",
-        "usd_per_hour": usd_per_hour,
-        "as_of": "2026-07-30",
-    }
-
-
-def test_trap_3_an_attached_accelerator_is_priced_with_its_host(lists: PriceLists) -> None:
-    lists.prices(t4()).add(HOSTS, host("n1-standard-4", "0.19"), host("n1-standard-8", "0.38"))
-    prices = {offer.instance_type: offer.price_per_hour for offer in made(lists).offers}
-    assert prices == {
-        "n1-standard-4+1xnvidia-tesla-t4": Decimal("0.54"),
-        "n1-standard-8+1xnvidia-tesla-t4": Decimal("0.73"),
-        "n1-standard-8+2xnvidia-tesla-t4": Decimal("1.08"),
-    }
-
-
-def test_trap_3_an_accelerator_without_its_host_is_withheld(lists: PriceLists) -> None:
-    bundle = made(lists.prices(t4("spot")).add(HOSTS, host("n1-standard-4", "0.19")))
-    assert bundle.offers == ()
-    assert outcomes(bundle, "data/prices/gcp.csv") == {RowOutcome.HOST_UNKNOWN: 1}
-    assert outcomes(bundle, HOSTS) == {RowOutcome.HOST_UNUSED: 1}
-
-
-def test_trap_3_a_tpu_price_per_chip_becomes_the_price_of_the_slice(lists: PriceLists) -> None:
-    row = {"region": "us-central1", "tpu": "v5e", "usd_per_hour_on_demand": "1.2"}
-    lists.add(TPU, {**row, "basis": "per chip-hour", "source_date": "undated"})
-    prices = {offer.instance_type: offer for offer in made(lists).offers}
-    assert prices["v5litepod-8"].price_per_hour == Decimal("9.6")
-    assert prices["v5litepod-8"].accelerator_count == 8
-    assert prices["v5litepod-256"].price_per_accelerator_hour == Decimal("1.2")
-
-
-def test_trap_3_v3_is_priced_by_eight_cores_not_by_chip(lists: PriceLists) -> None:
-    row = {"region": "us-central1", "tpu": "v3-8", "usd_per_hour_on_demand": "8.0"}
-    offer = only(lists.add(TPU, {**row, "basis": "whole slice per hour (4 chips / 8 cores)"}))
-    assert (offer.accelerator_count, offer.price_per_accelerator_hour) == (4, 2)
-
-
-# Doubts -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("amount", ["", "n/a", "NaN"])
+@pytest.mark.parametrize("amount", ["", "n/a"])
 def test_a_price_that_is_no_number_is_refused_with_file_and_line(
-    lists: PriceLists, amount: str
+    tmp_path: Path, amount: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InvalidInput, match=r"data/prices/aws\.csv line 2"):
-        made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", amount)))
+    folder = write_catalog(tmp_path / "catalog", offer())
+    prices = write_list(tmp_path / "new.csv", {"price_per_hour": amount})
+    assert bundle.main([str(prices), "--to", str(folder)]) == 2
+    assert "new.csv line 2, price_per_hour" in capsys.readouterr().err

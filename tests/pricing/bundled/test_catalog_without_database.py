@@ -11,8 +11,7 @@ import pytest
 from pricing import catalog
 from pricing.bundled.catalog import bundled_catalog
 from pricing.bundled.load import load
-from tests.pricing.bundled.price_lists import PriceLists, price
-from tools.bundle.build import build, write
+from tests.pricing.bundled.price_lists import offer, write_catalog
 
 
 @pytest.mark.sweep
@@ -31,10 +30,7 @@ def test_it_is_the_catalog_of_the_database() -> None:
 
 @pytest.mark.django_db
 def test_money_is_converted_with_the_rates_of_the_last_day_that_was_read(tmp_path: Path) -> None:
-    lists = PriceLists(tmp_path / "lists")
-    lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04"))
-    write(build(lists.write()), tmp_path / "bundle")
-    load(tmp_path / "bundle")
+    load(write_catalog(tmp_path / "bundle", offer()))
     stored, read = catalog.current(), bundled_catalog(tmp_path / "bundle")
     assert read.exchange_rates == stored.exchange_rates
     assert read.revisions == tuple(replace(r, published_at=None) for r in stored.revisions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -12,12 +13,11 @@ from django.core.management import CommandError, call_command
 
 from pricing import models
 from pricing.bundled import catalog
-from pricing.bundled.load import load
+from pricing.bundled.load import FILES, load
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
-from tests.pricing.bundled.price_lists import PriceLists, price
-from tools.bundle.build import build, write
+from tests.pricing.bundled.price_lists import offer, write_catalog
 
 pytestmark = pytest.mark.django_db
 
@@ -25,15 +25,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
     """A bundle of two offers, one of them retired, with one past price."""
-    lists = PriceLists(tmp_path / "lists")
-    lists.prices(
-        price("aws", "us-east-1", "p5.48xlarge", "55.04"),
-        price("aws", "us-east-1", "p2.xlarge", "0.90"),
-    )
-    past = {"instance_type": "p5.48xlarge", "first_seen_date": "2023-07-31"}
-    lists.add("data/history/aws_price_changes_us_east_1.csv", {**past, "usd_per_hour": "98.32"})
-    write(build(lists.write()), tmp_path / "bundle")
-    return tmp_path / "bundle"
+    before = offer(usd_per_hour="98.32", as_of=dt.date(2023, 7, 31))
+    retired = offer("p2.xlarge", "0.90", accelerator="nvidia-k80", sold_now=False)
+    return write_catalog(tmp_path / "bundle", offer(), retired, past=(before,))
 
 
 def loaded(folder: Path, **options: bool) -> dict[str, bool]:
@@ -102,4 +96,32 @@ def test_the_shipped_catalog_loads_and_the_command_says_so() -> None:
 
 def test_a_folder_without_a_catalog_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"exchange_rates\.csv"):
-        call_command("load_catalog", folder=tmp_path)
+        call_command("load_catalog", str(tmp_path))
+
+
+def test_a_newer_wheel_of_the_program_brings_its_prices(tmp_path: Path) -> None:
+    wheel = tmp_path / "gpu_cost_planner-2027.1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("planner/__init__.py", "")
+        for name in FILES:
+            archive.write(catalog.FOLDER / name, f"pricing/data/{name}")
+    said = StringIO()
+    call_command("load_catalog", str(wheel), stdout=said)
+    shipped = catalog.read_report()["providers"]
+    assert all(f"{name}: {found['offers']} loaded" in said.getvalue()
+               for name, found in shipped.items())  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["text", "empty archive"])
+def test_an_archive_without_a_catalog_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "prices.zip"
+    path.write_text("no archive")
+    if content == "empty archive":
+        zipfile.ZipFile(path, "w").close()
+    with pytest.raises(CommandError, match=r"nor a zip archive|is no catalog"):
+        call_command("load_catalog", str(path))
+
+
+def test_an_address_that_is_not_https_is_refused() -> None:
+    with pytest.raises(CommandError, match="is not an address that may be called"):
+        call_command("load_catalog", "http://prices.example/prices.whl")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import errno
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from pricing.ingest.downloads import Download
+from pricing.ingest.downloads import download
 from pricing.ingest.http import (
     MAX_CALLS,
     AccessDenied,
@@ -156,7 +155,7 @@ def test_secrets_do_not_reach_an_error(http: ProviderHttpClient) -> None:
 
 
 def test_a_password_within_an_address_is_a_secret() -> None:
-    secrets = Secrets.from_settings({"AWS_PRICE_LIST_URL": "https://me:hunter22@mirror.example"})
+    secrets = Secrets({"AWS_PRICE_LIST_URL": "https://me:hunter22@mirror.example"})
     assert secrets.scrub("hunter22") == "***"
 
 
@@ -190,25 +189,9 @@ def test_any_other_address_is_refused_by_its_setting(url: str) -> None:
 def test_a_torn_download_is_fetched_again(server: Prices, http: ProviderHttpClient) -> None:
     server.body = b"x" * 1_000_000
     server.faults.append(Fault.lost(2))
-    with Download(http, "big.json.gz", server.url) as file:
+    with download(http, "big.json.gz", server.url) as file:
         assert len(file.read()) == 1_000_000
     assert len(server.requests) == 3
-
-
-def test_a_full_disk_is_named(
-    server: Prices, http: ProviderHttpClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Full:
-        def write(self, _chunk: bytes) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        def close(self) -> None:
-            """Nothing to close."""
-
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
-    with pytest.raises(ProviderUnavailable, match="no space left on disk"):
-        Download(http, "big.gz", server.url).__enter__()
-    assert len(server.requests) == 1
 
 
 def test_a_silent_server_is_left(server: Prices, slept: list[float]) -> None:

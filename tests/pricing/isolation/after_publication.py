@@ -11,7 +11,7 @@ from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offers import Offer
 from pricing.publish.batch import OfferBatch
-from pricing.publish.batch_checks import PublishedState, check
+from pricing.publish.comparison import PublishedState, compare_lists
 
 RATES = ExchangeRates.of([ExchangeRate("CNY", dt.date(2026, 1, 1), Decimal(7))])
 Rows = Iterable[Offer | SkippedRow | NotRead]
@@ -48,8 +48,8 @@ def kept_after(
         not_read=parts,
     )
     state = PublishedState(tuple(before.values()), exchange_rates=RATES)
-    result = check(batch, state, day)
-    assert result.reasons == ()
+    result = compare_lists(batch, state, day)
+    assert result.held_parts == ()
     published = {offer.id: bare(offer) for offer in result.offers}
     assert published.keys() == truth.keys()
     kept = {key for key, offer in published.items() if offer.as_of == before[key].as_of}

@@ -1,4 +1,4 @@
-"""Twenty ways in which an answer goes wrong for good, whatever it is an answer to.
+"""Ways in which an answer goes wrong for good, whatever it is an answer to.
 
 What a way does to a body is told by its kind: JSON, JSON in gzip, or XML of EC2.
 """
@@ -97,10 +97,13 @@ def replaced(pattern: re.Pattern[bytes], by: bytes) -> Callable[[bytes], bytes]:
     return rewrite
 
 
-def not_a_number(body: bytes) -> bytes:
-    for pattern in _PRICES:
-        body = replaced(pattern, rb"\1NaN")(body)
-    return body
+def priced(price: bytes) -> Callable[[bytes], bytes]:
+    def rewrite(body: bytes) -> bytes:
+        for pattern in _PRICES:
+            body = replaced(pattern, rb"\g<1>" + price)(body)
+        return body
+
+    return rewrite
 
 
 WAYS: dict[str, Callable[[], Fault]] = {
@@ -124,7 +127,8 @@ WAYS: dict[str, Callable[[], Fault]] = {
         after=1, status=401, error_body=b'{"__type": "ExpiredTokenException", "message": "no"}'
     ),
     "wrong currency": lambda: Fault(rewrite=replaced(re.compile(rb"\bUSD\b"), b"EUR")),
-    "NaN prices": lambda: Fault(rewrite=not_a_number),
+    "NaN prices": lambda: Fault(rewrite=priced(b"NaN")),
+    "prices of 1e400": lambda: Fault(rewrite=priced(b"1e400")),
     "same next page": lambda: Fault(
         rewrite=rewritten(
             linked(lambda token: f"{LINK_HOST}/again" if "Link" in token else "again")

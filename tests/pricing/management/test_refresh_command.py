@@ -15,7 +15,8 @@ from django.utils import timezone
 from pricing import discovery
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.management.commands import refresh_prices
-from pricing.models import QuarantinedBatch, Revision
+from pricing.market.offers import Offer
+from pricing.models import QuarantinedPart, RefreshRun, Revision
 from pricing.publish.refresh import RefreshResult
 from tests.pricing.publish.fake_provider import FakeProvider, some_offers
 
@@ -41,7 +42,7 @@ def run(*arguments: str) -> tuple[str, int]:
 def test_it_says_what_was_published_and_what_changed(nimbus):
     run()
     nimbus.items = [replace(o, price_per_hour=o.price_per_hour * 2) for o in some_offers()]
-    text, status = run("nimbus")
+    text, status = run("nimbus", "--force")
     assert status == 0
     assert "nimbus: published revision 2 of " in text
     assert "0 added, 0 gone, 12 dearer, 0 cheaper, 0 changed, 0 unchanged" in text
@@ -78,24 +79,47 @@ def test_the_day_of_reading_and_that_of_the_oldest_price_are_two(nimbus):
     assert (told["as_of"], told["oldest_price_as_of"]) == (str(today), str(old))
 
 
-def test_a_quarantined_batch_says_why_and_how_to_release_it(nimbus):
+def doubled(family: str) -> list[Offer]:
+    return [
+        replace(o, price_per_hour=o.price_per_hour * 2) if o.instance_type[:2] == family else o
+        for o in some_offers()
+    ]
+
+
+WORDS = "on demand of h8: 3 prices, × 2 of what is published"
+
+
+def test_a_quarantined_part_says_why_and_how_to_release_it(nimbus):
     run()
-    nimbus.items = some_offers()[:6]
+    nimbus.items = doubled("h8")
     text, status = run()
-    assert "nimbus: quarantined as batch" in text
-    assert "reason: it has 6 offers on sale, down from 12 (50% fewer)" in text
-    assert "on the page /operator/ and release it there, or refresh with --force" in text
+    assert "nimbus: published revision 2" in text
+    assert f"  quarantined: {WORDS}" in text
+    assert "Release or reject it on the page /operator/, or refresh with --force" in text
     assert status == 3
+    (told,) = json.loads(run("--json")[0])["providers"]
+    assert (told["outcome"], told["quarantined"], told["message"]) == (
+        "quarantined", [WORDS], WORDS
+    )  # fmt: skip
+    assert RefreshRun.objects.first().message == WORDS
 
 
-def test_a_dry_run_that_would_be_held_sends_nobody_to_look_for_it(nimbus):
+def test_a_dry_run_that_would_quarantine_sends_nobody_to_look_for_it(nimbus):
     run()
-    nimbus.items = some_offers()[:6]
+    nimbus.items = doubled("h8")
     text, status = run("--dry-run")
-    assert "nimbus: would quarantine: 6 offers" in text
-    assert "Nothing was stored: without --dry-run the batch is quarantined for review" in text
+    assert "nimbus: would quarantine: 12 offers" in text
+    assert "Nothing was stored: without --dry-run these parts are quarantined" in text
     assert "/operator/" not in text
-    assert (status, QuarantinedBatch.objects.count()) == (3, 0)
+    assert (status, QuarantinedPart.objects.count()) == (3, 0)
+
+
+def test_what_the_list_lacks_is_named(nimbus):
+    run()
+    nimbus.items = [one for one in some_offers() if one.instance_type[:2] != "h8"]
+    text, status = run()
+    assert re.search(r"warning: not in the list of \S+: on demand of h8 \(3 prices\)", text)
+    assert status == 0
 
 
 def test_json_reports_the_same(nimbus):

@@ -129,6 +129,6 @@ def test_a_geography_comes_from_the_region():
 
 def test_an_unknown_region_is_refused_with_the_nearest_names():
     catalog = Catalog.of(OFFERS, datasheet=datasheet)
-    catalog.check_known_names(regions=["eu-west-1"], purchase_options=["spot"])
+    catalog.check_names("regions", ["eu-west-1"], "region")
     with pytest.raises(InvalidInput, match=r"'eu-west-9' is not in the catalog; did you mean eu-w"):
-        catalog.check_known_names(regions=["eu-west-9"])
+        catalog.check_names("regions", ["eu-west-9"], "region")

@@ -22,6 +22,7 @@ from tests.pricing.providers.aws_tools import (
 from tests.pricing.servers import aws as fake_aws
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import NOW, Market, china, small
+from tests.pricing.servers.base import Fault
 
 
 @pytest.fixture(autouse=True)
@@ -183,3 +184,16 @@ def test_refused_credentials_fall_back_to_the_public_list(server: FakeAws) -> No
     (part,) = found.not_read
     assert part.purchase_options == ("spot", "capacity_block")
     assert "AWS refused the credentials" in part.reason
+
+
+def test_an_unknown_error_is_not_called_refused_credentials(server: FakeAws) -> None:
+    body = b'{"__type": "TeapotException", "message": "short and stout"}'
+    server.faults.append(
+        Fault.error(None, 418, error_body=body, matches=lambda r: b"FormatVersion" in r.body)
+    )
+    found = fetch(account(server))
+    assert found.prices() == truth(server.market, with_account=False)
+    (part,) = found.not_read
+    assert "AWS answered an error (" in part.reason
+    assert "418" in part.reason
+    assert "refused" not in part.reason

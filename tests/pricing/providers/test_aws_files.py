@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pricing.ingest.provider import SkippedRow
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import Offer
 from pricing.providers.aws import bulk_files
 from pricing.providers.aws.bulk_files import OfferFileError, entries, region_offers
-from pricing.providers.aws.rows import Machine, MachineLookup, Sku
+from pricing.providers.aws.rows import MachineLookup, Sku
 from tests.pricing.servers.aws_market import PUBLISHED, small
 from tests.pricing.servers.aws_rows import all_rows
 from tests.pricing.servers.aws_rows import offer_file as file_of
@@ -27,9 +28,7 @@ DOCUMENT = file_of(all_rows(MARKET), "eu-west-1")
 
 def read(document: dict[str, Any] | bytes, **style: Any) -> dict[str, Offer]:
     data = document if isinstance(document, bytes) else json.dumps(document, **style).encode()
-    found = region_offers(
-        io.BytesIO(data), MachineLookup(PUBLISHED.date()), "eu-west-1", PUBLISHED.date(), {}
-    )
+    found = region_offers(io.BytesIO(data), MachineLookup(), "eu-west-1", PUBLISHED.date(), {})
     return {offer.id: offer for offer in found if isinstance(offer, Offer)}
 
 
@@ -95,8 +94,8 @@ def test_plans_are_joined_by_sku() -> None:
     assert len(rates) == len(sold_so) * 2 * 2 * 3
 
 
-def machine_of(offer: Offer) -> Machine:
-    return Machine(offer.instance_type, offer.accelerator, offer.accelerator_count)
+def machine_of(offer: Offer) -> MachineType:
+    return MachineType(offer.instance_type, offer.accelerator, offer.accelerator_count)
 
 
 def test_a_rate_of_an_unknown_plan_is_reported() -> None:

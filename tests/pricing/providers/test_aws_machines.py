@@ -9,29 +9,30 @@ from typing import Any
 import pytest
 
 from pricing.ingest.provider import SkippedRow
-from pricing.providers.aws.rows import Machine, MachineLookup, network_gbps
+from pricing.market.machine_types import MachineType
+from pricing.providers.aws.rows import MachineLookup, network_gbps
 from tests.pricing.servers.aws import described
 from tests.pricing.servers.aws_market import BOXES, STRANGERS, Box
 
 DAY = dt.date(2026, 9, 12)
 
 
-def learned(info: dict[str, Any]) -> Machine | SkippedRow | None:
-    machines = MachineLookup(DAY)
+def learned(info: dict[str, Any]) -> MachineType | SkippedRow | None:
+    machines = MachineLookup()
     machines.add_description(info)
     return machines.find(info["InstanceType"])
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
 def test_ec2_and_our_table_agree(box: Box) -> None:
-    by_ec2, by_table = learned(described(box)), MachineLookup(DAY).find(box.name)
-    assert isinstance(by_ec2, Machine)
-    assert isinstance(by_table, Machine)
-    assert (by_ec2.accelerator, by_ec2.count) == (box.slug, box.count)
-    assert (by_table.accelerator, by_table.count) == (box.slug, box.count)
+    by_ec2, by_table = learned(described(box)), MachineLookup().find(box.name)
+    assert isinstance(by_ec2, MachineType)
+    assert isinstance(by_table, MachineType)
+    assert (by_ec2.accelerator, by_ec2.accelerator_count) == (box.slug, box.count)
+    assert (by_table.accelerator, by_table.accelerator_count) == (box.slug, box.count)
     assert by_ec2.vcpus == by_table.vcpus
     assert by_ec2.memory_gib == by_table.memory_gib
-    assert by_ec2.retired == by_table.retired == box.retired
+    assert by_ec2.retired(DAY) == by_table.retired(DAY) == box.retired
 
 
 @pytest.mark.parametrize(
@@ -44,16 +45,16 @@ def test_trap_4_parts_of_an_accelerator_are_exact(
     gpu = {"Name": "L4", "Count": 0, "LogicalGpuCount": logical, "GpuPartitionSize": part,
            "MemoryInfo": {"SizeInMiB": int(22888 * part)}}  # fmt: skip
     machine = learned({"InstanceType": "g9f.large", "GpuInfo": {"Gpus": [gpu]}})
-    assert isinstance(machine, Machine)
-    assert machine.count == count
+    assert isinstance(machine, MachineType)
+    assert machine.accelerator_count == count
 
 
 def test_trap_4_a_count_of_0_is_looked_up() -> None:
     """An older SDK does not know the size of a part."""
     gpu = {"Name": "L4", "Count": 0, "MemoryInfo": {"SizeInMiB": 22888}}
     machine = learned({"InstanceType": "g6f.large", "GpuInfo": {"Gpus": [gpu]}})
-    assert isinstance(machine, Machine)
-    assert machine.count == Fraction(1, 8)
+    assert isinstance(machine, MachineType)
+    assert machine.accelerator_count == Fraction(1, 8)
 
 
 def test_trap_4_a_count_of_0_is_never_guessed() -> None:
@@ -80,7 +81,7 @@ def test_trap_4_a_count_of_0_is_never_guessed() -> None:
 def test_a_device_goes_by_name_and_memory(name: str, mib: int, slug: str) -> None:
     gpu = {"Name": name, "Count": 8, "MemoryInfo": {"SizeInMiB": mib}}
     machine = learned({"InstanceType": "x1.8xlarge", "GpuInfo": {"Gpus": [gpu]}})
-    assert isinstance(machine, Machine)
+    assert isinstance(machine, MachineType)
     assert machine.accelerator == slug
 
 
@@ -92,8 +93,8 @@ def test_a_memory_that_fits_no_device_is_reported() -> None:
 
 def test_inferentia_is_listed_twice_and_counted_once() -> None:
     machine = learned(described(next(box for box in BOXES if box.name == "inf2.xlarge")))
-    assert isinstance(machine, Machine)
-    assert machine.count == 1
+    assert isinstance(machine, MachineType)
+    assert machine.accelerator_count == 1
 
 
 def test_trap_8_a_stranger_is_reported() -> None:

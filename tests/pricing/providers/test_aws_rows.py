@@ -27,7 +27,7 @@ def row(**attributes: str) -> Row:
 
 
 def read(row: Row) -> list[Offer | SkippedRow]:
-    sku = read_product(row["product"], MachineLookup(DAY))
+    sku = read_product(row["product"], MachineLookup())
     if not isinstance(sku, Sku):
         return [] if sku is None else [sku]
     return [
@@ -110,7 +110,7 @@ def test_bare_metal_is_a_machine() -> None:
 )
 def test_what_has_no_accelerator_is_passed_over(attributes: dict[str, str]) -> None:
     product = {"sku": "X", "productFamily": "Compute Instance", "attributes": attributes}
-    assert read_product(product, MachineLookup(DAY)) is None
+    assert read_product(product, MachineLookup()) is None
 
 
 def test_trap_1_a_price_of_0_is_no_price() -> None:
@@ -137,6 +137,21 @@ def test_a_higher_tier_is_not_added() -> None:
     assert offer.price_per_hour == 5
 
 
+@pytest.mark.parametrize(
+    ("prices", "currency", "amount"),
+    [({"CNY": "7"}, "CNY", 7), ({"CNY": "7", "USD": "5"}, "USD", 5)],
+)
+def test_dollars_count_where_they_are_stated(
+    prices: dict[str, str], currency: str, amount: int
+) -> None:
+    one = term("X", "JRTCKXETXF", hourly("1"))
+    for dimension in one["priceDimensions"].values():
+        dimension["pricePerUnit"] = prices
+    offer = only(with_terms("OnDemand", one))
+    assert isinstance(offer, Offer)
+    assert (offer.currency, offer.price_per_hour) == (currency, amount)
+
+
 def test_the_free_tier_is_no_offer() -> None:
     made = with_terms("OnDemand", term("X", "A429C66SYZ", hourly("0")))
     assert reason(made) == "free tier"
@@ -153,26 +168,24 @@ def test_each_reservation_has_its_own_terms(kind: tuple[int, str, str], code: st
     assert (offer.price_per_hour, offer.upfront) == (price, upfront)
 
 
-def test_a_reservation_without_attributes_goes_by_its_code() -> None:
-    made = row()
-    for one in made["terms"]["Reserved"].values():
-        one["termAttributes"] = {}
-    assert [o.id for o in read(made) if isinstance(o, Offer)] == [
-        o.id for o in read(row()) if isinstance(o, Offer)
-    ]
+def test_a_reservation_without_attributes_is_no_hourly_price() -> None:
+    made = with_terms("Reserved", term("X", "4NA7Y494T4", hourly("1")))
+    assert reason(made) == "unknown term"
 
 
 @pytest.mark.parametrize(
-    ("code", "parts"),
+    ("payment", "parts"),
     [
-        ("4NA7Y494T4", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
-        ("HU7G6KETJZ", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
-        ("HU7G6KETJZ", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
-        ("6QCMYABX3D", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
+        ("No Upfront", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
+        ("Partial Upfront", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
+        ("Partial Upfront", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
+        ("All Upfront", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
     ],
 )
-def test_half_a_reservation_is_no_offer(code: str, parts: dict[str, Any]) -> None:
-    made = with_terms("Reserved", term("X", code, parts))
+def test_half_a_reservation_is_no_offer(payment: str, parts: dict[str, Any]) -> None:
+    made = with_terms(
+        "Reserved", term("X", "R", parts, LeaseContractLength="1yr", PurchaseOption=payment)
+    )
     assert reason(made) == "half of a reservation's price is missing"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from pricing.ingest.provider import FetchContext
+from pricing.ingest.provider import FetchContext, Provider
 from pricing.market.offers import Offer
 from tests.pricing.make import A100, T4, offer
 
@@ -29,7 +29,7 @@ def some_offers(provider: str = "nimbus", regions: int = 3) -> list[Offer]:
     ]
 
 
-class FakeProvider:
+class FakeProvider(Provider):
     """`items` are given in order; an exception among them is raised, a function is called."""
 
     def __init__(

@@ -12,8 +12,10 @@ import pytest
 from django.core.management import call_command
 
 import pricing.providers
+from planner.contract.labels import cloud_title
 from pricing import discovery
 from pricing.freshness import freshness
+from pricing.market.places import find_partition
 from pricing.publish import refresh
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +82,18 @@ def test_a_file_that_cannot_be_loaded_fails_alone(tmp_path, monkeypatch, cirrus)
     outcomes = {r.provider: r for r in results}
     assert outcomes["cirrus"].outcome == "published"
     assert "its adapter cannot be loaded" in outcomes["cumulus"].message
+
+
+def test_its_class_says_what_sentences_call_it_and_which_part_of_the_clouds_it_is(
+    tmp_path, cirrus
+) -> None:
+    assert find_partition("cirrus", "north-1") == "other-clouds"
+    market = adapter().replace('title = "Cirrus Cloud"', 'title = "Nimbus"').replace(
+        'name = "cirrus"', 'name = "nimbus"\n    partitions = {"": "marketplaces"}'
+    )  # fmt: skip
+    (tmp_path / "nimbus").mkdir()
+    (tmp_path / "nimbus" / "nimbus.py").write_text(market)
+    pricing.providers.__path__.append(str(tmp_path / "nimbus"))
+    assert find_partition("nimbus", "north-1") == "marketplaces"
+    assert cloud_title("nimbus") == "Nimbus"
+    assert "nimbus" in discovery.all_providers()

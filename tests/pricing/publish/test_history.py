@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
-import gzip
-import lzma
 from dataclasses import replace
 from decimal import Decimal
 
@@ -36,7 +34,7 @@ def prices() -> list[tuple[dt.date, Decimal]]:
 
 @pytest.mark.parametrize(
     ("name", "opener"),
-    [("h.csv", open), ("h.csv.gz", gzip.open), ("h.csv.xz", lzma.open),
+    [("h.csv", open),
      ("h.csv.zst", zstandard.open)],
 )  # fmt: skip
 def test_a_price_cut_shows_in_the_history(tmp_path, name, opener):

@@ -8,9 +8,10 @@ from fractions import Fraction
 import pytest
 
 from pricing import catalog
+from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.models import Listing, Price, QuarantinedBatch, Revision
+from pricing.models import Listing, Price, QuarantinedPart, Revision
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
 from pricing.storage import store
@@ -101,6 +102,7 @@ def test_what_changed_is_told_and_kept():
         replace(THREE[1], price_per_hour=Decimal("10.24")),
         replace(THREE[2], vcpus=4.0),
         offer("9", instance_type="p5.xlarge", accelerator=A100),
+        force=True,
     )
     revision = done.revision
     counts = (revision.added, revision.gone, revision.dearer, revision.cheaper, revision.changed)
@@ -110,40 +112,90 @@ def test_what_changed_is_told_and_kept():
     assert revision.moves[0]["ratio"] == 0.5
 
 
-def test_a_doubtful_batch_is_held_whole_and_nothing_changes():
+# Quarantine -------------------------------------------------------------------------------
+
+DEAR = (replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
+REASON = "on demand of p5 in us-east-1: 1 price, × 100 of what is published"
+State = QuarantinedPart.State
+
+
+@pytest.fixture
+def waiting() -> QuarantinedPart:
     publish(*THREE)
-    done = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
-    assert done.outcome == "quarantined"
-    assert "changed by more than a factor of 5" in done.reasons[0]
+    cheaper = replace(THREE[1], price_per_hour=Decimal("19"))
+    done = publish(DEAR[0], cheaper, THREE[2])
+    assert (done.outcome, done.reasons, done.revision.number) == ("quarantined", (REASON,), 2)
+    assert in_force() == sorted((THREE[0], cheaper, THREE[2]), key=lambda o: o.id)
+    assert done.revision.warnings == [f"quarantined: {REASON}"]
+    return QuarantinedPart.objects.get()
+
+
+def test_a_part_waits_alone_and_is_kept_once(waiting):
+    assert (waiting.purchase_option, waiting.region, waiting.family) == (
+        "on_demand", "us-east-1", "p5"
+    )  # fmt: skip
+    assert (waiting.reason, waiting.offer_count, waiting.moves[0]["ratio"]) == (REASON, 1, 100)
+    assert publish(*DEAR).outcome == "quarantined"
+    assert QuarantinedPart.objects.get().seen_again_at is not None
+
+
+def test_a_part_is_released_once_beside_all_else_that_is_in_force(waiting):
+    done = publication.release([waiting])
+    waiting.refresh_from_db()
+    assert (waiting.state, waiting.revision) == (State.RELEASED, done.revision)
+    assert (done.revision.number, done.revision.dearer) == (3, 1)
+    assert done.revision.warnings[-1] == f"released: {REASON}"
+    assert DEAR[0] in in_force()
+    assert store.verify_revision(done.revision)
+    assert publish(*DEAR).outcome == "published"
+    with pytest.raises(InvalidInput, match="not waiting"):
+        publication.release([waiting])
+
+
+def test_a_part_that_is_sound_again_supersedes_the_one_that_waits(waiting):
+    publish(*THREE)
+    waiting.refresh_from_db()
+    assert waiting.state == State.SUPERSEDED
+
+
+def test_rejected_prices_are_not_brought_up_again_and_others_are(waiting):
+    QuarantinedPart.objects.update(state=State.REJECTED)
+    assert publish(*DEAR).outcome == "published"
+    assert QuarantinedPart.objects.count() == 1
+    assert THREE[0] in in_force()
+    assert publish(replace(DEAR[0], price_per_hour=Decimal(9000)), *THREE[1:]).outcome == (
+        "quarantined"
+    )
+
+
+def test_where_every_part_waits_no_revision_is_written_and_all_can_be_released():
+    done = publication.publish_locked(batch(DEAR[0]), today=TODAY, expected=lambda _provider: THREE)
+    assert (done.outcome, done.revision) == ("quarantined", None)
+    publication.release(list(QuarantinedPart.objects.all()))
+    assert in_force() == [DEAR[0]]
+
+
+def test_what_a_list_lacks_is_marked_in_the_catalog_and_no_longer_sold_after_three():
+    publish(*THREE)
+    marks = []
+    for _ in range(3):
+        done = publish(*THREE[1:])
+        missing = next(one for one in in_force() if one.id == THREE[0].id)
+        marks.append((missing.sold_now, missing.absent_since))
+        assert store.verify_revision(done.revision)
+    assert marks == [(True, DAY), (True, DAY), (False, None)]
+    publish(*THREE)
     assert in_force() == sorted(THREE, key=lambda o: o.id)
-    assert done.quarantined_batch.offer_count == 3
 
 
-def test_a_quarantined_batch_can_be_released_as_it_was_fetched():
+@pytest.mark.parametrize(
+    ("as_of", "words"),
+    [(dt.date(2026, 8, 1), "older than revision 1"), (dt.date(2026, 12, 1), "after today")],
+)
+def test_a_list_of_another_time_is_refused(as_of, words):
     publish(*THREE)
-    dear = replace(THREE[0], price_per_hour=Decimal("5504"))
-    held = publish(dear, *THREE[1:], skipped=(SkippedRow("why", "x"),)).quarantined_batch
-    publication.release(held, today=TODAY)
-    held.refresh_from_db()
-    assert (held.state, held.revision.number) == (QuarantinedBatch.State.RELEASED, 2)
-    assert dear in in_force()
-    assert held.revision.skipped == {"why": {"count": 1, "examples": {"x": 1}}}
-
-
-def test_the_same_batch_held_twice_is_kept_once():
-    publish(*THREE)
-    for _ in range(2):
-        publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
-    (held,) = QuarantinedBatch.objects.all()
-    assert held.seen_again_at is not None
-
-
-def test_a_good_batch_supersedes_one_that_waits():
-    publish(*THREE)
-    held = publish(replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:]).quarantined_batch
-    publish(*THREE)
-    held.refresh_from_db()
-    assert held.state == QuarantinedBatch.State.SUPERSEDED
+    with pytest.raises(ProviderUnavailable, match=words):
+        publish(*THREE, as_of=as_of)
 
 
 def test_a_dry_run_writes_nothing():
@@ -153,8 +205,9 @@ def test_a_dry_run_writes_nothing():
 
 
 def test_a_batch_without_a_usable_offer_is_refused():
-    with pytest.raises(ProviderUnavailable, match="nothing to publish"):
-        publish(offer("0"))
+    words = r"nothing to publish: Windows \(2 rows\); price is not above 0 \(1 row, aws:.*; no key"
+    with pytest.raises(ProviderUnavailable, match=words):
+        publish(offer("0"), skipped=(SkippedRow("Windows"),) * 2, not_read=(NotRead("no key"),))
     assert not Revision.objects.exists()
 
 

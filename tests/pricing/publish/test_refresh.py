@@ -123,12 +123,6 @@ def before():
     return published()
 
 
-def held(offers, **options) -> str:
-    result = one(FakeProvider(offers), **options)
-    assert result.outcome == "quarantined"
-    return result.message
-
-
 def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
     def full(*_):
         raise OperationalError("database or disk is full")

@@ -23,6 +23,7 @@ GIVEN = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 
 
 
 def asked(workload: dict[str, Any], months: int = 1, **fields: Any) -> Any:
+    fields = {"choice": {"certainty": 0.5}} | fields
     on_prem = {"servers": []}
     return compared(PRICES, workload=workload, horizon_months=months, on_prem=on_prem, **fields)
 

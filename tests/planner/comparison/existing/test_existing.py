@@ -18,7 +18,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.web.answer.verdict import figure_rows
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
-from tests.planner.costing.market_of import RENT_ALONE, TODAY, catalog, offer
+from tests.planner.costing.market_of import RENT_ALONE, TODAY
 
 PAGE = (Path(settings.BASE_DIR) / "docs" / "guides" / "what-is-there.md").read_text()
 EXAMPLE = json.loads(re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0])
@@ -62,16 +62,16 @@ def test_a_commitment_is_owed_to_its_end_and_used_first() -> None:
     assert signed.cost_by_category["compute"] == plain.cost_by_category["compute"] / 2
     used = [row for row in signed.capacity if ":signed:" in row.source]
     assert all(row.hours_used == row.hours_available == 5840 for row in used)
-    within = asked({"commitments": [SIGNED]}, term_end="prorate").by_key[ScenarioKey.ON_DEMAND]
+    within = asked({"commitments": [SIGNED]}, term_end="within").by_key[ScenarioKey.ON_DEMAND]
     assert within.cost_by_category["commitment"] == 12 * 20_000
 
 
 def test_what_a_signed_commitment_costs_after_a_short_plan_is_said() -> None:
     """Plans of less than a year count none of it: owed it is all the same."""
-    short = asked({"commitments": [SIGNED]}, term_end="prorate").verdict
+    short = asked({"commitments": [SIGNED]}, term_end="within").verdict
     assert short is not None
     assert "60,000 USD more is owed after December 2027 and not counted" in short.sentence
-    rows = figure_rows(asked({"commitments": [SIGNED]}, term_end="prorate"))
+    rows = figure_rows(asked({"commitments": [SIGNED]}, term_end="within"))
     (owed,) = [row for row in rows if row.title == "Owed afterwards"]
     assert (owed.words, owed.note) == ("nothing", "of what is counted; contracts go on")
     full = asked({"commitments": [SIGNED]}).verdict
@@ -179,32 +179,6 @@ def test_the_risk_has_credits_and_shortfalls() -> None:
     assert plan.risk.on_demand is not None
     total = float(plan.by_key[ScenarioKey.ON_DEMAND].net_present_cost or 0)
     assert float(plan.risk.on_demand.mean) == pytest.approx(total, rel=0.1)
-
-
-def test_a_contract_s_discount_lowers_catalog_prices() -> None:
-    market = catalog(offer("50"))
-    existing = {"minimum_spend": [MINIMUM | {"amount": 1, "discount_rate": 0.1}]}
-    fields = {"existing": existing, "use_catalog": True, "custom_offers": []}
-    plan = compare(request(**fields), market, today=TODAY).by_key[ScenarioKey.ON_DEMAND]
-    assert plan.total_cost == 12 * 2 * 730 * 45
-
-
-def test_a_discount_counts_in_the_months_of_its_contracts() -> None:
-    """Two machines at 50 USD: 10 % off in the first half of the year, 20 % in its last quarter, and
-    while nothing is off, at the other cloud for 48."""
-    market = catalog(
-        offer("50"), offer("48", provider="gcp", region="us-west1", instance_type="a3")
-    )
-    terms = {"amount": 1, "discount_rate": 0.1}
-    first = MINIMUM | terms | {"last": "2027-06"}
-    last = MINIMUM | terms | {"label": "2", "first": "2027-10", "discount_rate": 0.2}
-    fields = {
-        "existing": {"minimum_spend": [first, last]},
-        "use_catalog": True,
-        "custom_offers": [],
-    }
-    plan = compare(request(**fields), market, today=TODAY).by_key[ScenarioKey.HYBRID]
-    assert plan.total_cost == 2 * 730 * (6 * 45 + 3 * 48 + 3 * 40)
 
 
 @pytest.mark.parametrize(

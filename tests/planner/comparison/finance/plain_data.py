@@ -18,17 +18,10 @@ class PlainData:
         self.home = None if home is None else home["provider"].replace("on_prem", "")
 
     def _tiered(self, item: str, place: str, gib: float) -> float:
-        """Cost of so many GiB: the request's own prices of the place, then of all, then listed."""
+        """Cost of so many GiB at listed prices."""
         tiers: list[tuple[float, float]] = [(0, 0.08 if item == "storage" else 0.09)]
         if item == "egress" and place == "aws":
             tiers = list(AWS_EGRESS)
-        for provider in (None, place):
-            own = [
-                (one.get("above_gib", 0), one["price_per_gib"])
-                for one in self.data["prices"]
-                if one["item"] == item and one.get("provider") == provider
-            ]
-            tiers = sorted(own) or tiers
         cost = 0.0
         for n, (above, price) in enumerate(tiers):
             end = tiers[n + 1][0] if n + 1 < len(tiers) else float("inf")

@@ -80,6 +80,15 @@ class PlainModel(Servers):
             sums[self.year(max(month, flow.month))] += flow.amount
         return sums
 
+    def due_per_month(self) -> dict[int, float]:
+        """All that is paid but what servers fetch and the tax on it."""
+        taxed = self.tax * (self.finance["depreciation"] != "none")
+        sums: dict[int, float] = defaultdict(float)
+        for flow in self.flows:
+            is_resale = flow.category == "residual"
+            sums[flow.month] += flow.amount * (taxed if is_resale else 1.0)
+        return sums
+
     def year(self, month: int) -> int:
         first = self.finance["fiscal_year_start_month"]
         absolute = 2027 * 12 + month

@@ -49,10 +49,10 @@ class Servers(Contracts):
         last = (int(ends[:4]) - 2027) * 12 + int(ends[5:])
         return range(last if self.is_full else min(last, self.months))
 
-    def _operating(self, month: int) -> Iterator[Flow]:
-        """One server's month in service."""
+    def _operating(self, month: int, bought: int = 0) -> Iterator[Flow]:
+        """One server's month in service; support and insurance are of the price that was paid."""
         server, own = self.own["servers"][0], self.own
-        price, kw = server["unit_price"], server["power_kw"]
+        price, kw = self._price(bought), server["power_kw"]
         for category, amount, trend in (
             ("colocation", kw * own["colocation_per_kw_month"], "colocation_trend_per_year"),
             ("support", price * own["support_rate_per_year"] / 12, "support_trend_per_year"),
@@ -131,7 +131,7 @@ class Servers(Contracts):
             booked = self._write_off(price * share, bought, lead, life)
             yield Flow(category, bought, price * share, bought, booked, "depreciation")
         for month in range(bought + lead, min(bought + lead + life, self.months)):
-            yield from self._operating(month)
+            yield from self._operating(month, bought)
         if method == "lease":
             yield from self._lease_of(bought)
             return
@@ -140,7 +140,7 @@ class Servers(Contracts):
         yield self._sale(price, bought, bought + lead + life)
 
     def _write_off(self, amount: float, bought: int, lead: int, life: int) -> dict[int, float]:
-        """By month; what is left when the plan ends is written off then, in month T."""
+        """By month; what is left when it is sold, or when the plan ends, is written off then."""
         method = self.finance["depreciation"]
         if method == "none":
             return {bought: amount}
@@ -149,10 +149,11 @@ class Servers(Contracts):
             shares = [rate / 12 for rate in MACRS for _ in range(12)]
         booked = {
             bought + lead + n: amount * share
-            for n, share in enumerate(shares)
+            for n, share in enumerate(shares[:life])
             if bought + lead + n < self.months
         }
-        return booked | {self.months: amount - sum(booked.values())}
+        sold = min(bought + lead + life, self.months)
+        return booked | {sold: amount - sum(booked.values())}
 
     def rents_in_place(self) -> Iterator[list[Flow]]:
         """Rents of each lease that runs already, at the start of their months."""

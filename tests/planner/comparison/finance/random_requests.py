@@ -28,7 +28,7 @@ def random_request(seed: int) -> dict[str, Any]:
         "horizon_months": months,
         "use_catalog": False,
         "sensitivity": False,
-        "term_end": draw.choice(["full", "prorate"]),
+        "term_end": draw.choice(["full", "within"]),
         "workload": {
             "kind": "accelerator_hours", "accelerator": H100,
             "hours_per_month": [draw.choice([5840, 9000, 11680, 17520]) for _ in range(months)],
@@ -81,7 +81,7 @@ def random_request(seed: int) -> dict[str, Any]:
             {"label": "Licence", "per_accelerator_hour": rate(0.0, 0.25),
              "month": draw.randint(0, 3)},
             {"label": "Consultant", "amount": 9_000, "month": draw.randint(0, 11),
-             "scenarios": draw.choice([["on_prem", "hybrid"], ["on_demand"], ["committed"]])},
+             "scenarios": draw.choice([["on_prem", "hybrid"], ["on_demand"], ["cloud"]])},
         ],
     }  # fmt: skip
 
@@ -107,17 +107,11 @@ def _own_terms(draw: random.Random, financing: dict[str, Any]) -> dict[str, Any]
 
 
 def _data(draw: random.Random) -> dict[str, Any]:
-    """Kept wherever the work is, or at a home; at listed prices or at one's own, by tier."""
-    tiers = [
-        {"item": "egress", "provider": "aws", "price_per_gib": 0.07},
-        {"item": "egress", "provider": "aws", "above_gib": 1_000, "price_per_gib": 0.04},
-    ]
-    everywhere = [{"item": "storage", "price_per_gib": 0.03}]
+    """Kept wherever the work is, or at a home."""
     data: dict[str, Any] = {
         "storage_gib": draw.choice([0, 0, 30_000]),
         "egress_gib_per_month": draw.choice([0, 0, 4_000]),
         "on_prem_storage_per_tib_month": draw.choice([0, 15, 40]),
-        "prices": draw.choice([[], tiers, everywhere, tiers + everywhere]),
     }
     if data["storage_gib"] and draw.random() < 0.5:
         data["home"] = draw.choice(

@@ -82,7 +82,8 @@ def _compare(request: dict[str, Any], answer: ScenarioAnswer, offers: Any, seed:
 
 
 def _limits(request: dict[str, Any], answer: ScenarioAnswer, model: PlainModel) -> None:
-    """Budgets hold before credits and shortfalls, counted from the plain model's flows."""
+    """Budgets hold for all that is paid, after credits and taxes and before resale, counted from
+    the plain model's flows."""
     limits, flows = request["constraints"], model.flows
     capital = [flow for flow in flows if flow.group == "depreciation"]
     if "capex_budget" in limits:
@@ -90,17 +91,9 @@ def _limits(request: dict[str, Any], answer: ScenarioAnswer, model: PlainModel) 
     for row in limits.get("capex_by_fiscal_year", ()):
         of_year = [f.amount for f in capital if model.year(f.month) == row["fiscal_year"]]
         assert sum(of_year) <= row["amount"] + 1
-    after_tax = 1 - model.tax
-    written_off = 1 - model.tax * (request["finance"]["depreciation"] != "none")
-    paid = [f for f in flows if f.category not in ("credit", "shortfall", "residual", "tax")]
-    if "total_budget" in limits:
-        expenses = sum(f.amount for f in paid if f.group not in ("loan", "depreciation"))
-        due = expenses * after_tax + sum(f.amount for f in capital) * written_off
-        assert due <= limits["total_budget"] + 1
-    if "monthly_budget" in limits and after_tax == 1:
-        for month in range(model.months):
-            cash = sum(flow.amount for flow in paid if flow.month == month)
-            assert cash <= limits["monthly_budget"] + 1
+    due = model.due_per_month()
+    assert sum(due.values()) <= limits.get("total_budget", 1e12) + 1
+    assert max(due.values()) <= limits.get("monthly_budget", 1e12) + 1
     _supply(limits, answer)
     for row in answer.capacity:
         if "quotas" in limits and row.source.startswith("gcp:"):

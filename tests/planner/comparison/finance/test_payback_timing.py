@@ -14,8 +14,8 @@ from planner.comparison import compare
 from planner.contract.amounts import add_months
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.figures import verdict_facts
 from planner.costing.statements.returns import payback_of_payments
-from planner.exports.workbook import verdict_facts
 from planner.web.answer.charts import payback as payback_chart
 from planner.web.answer.tables import scenario_rows
 from planner.web.answer.verdict import payback_words
@@ -142,6 +142,5 @@ def test_what_is_borrowed_is_told_from_what_is_paid_at_once(method: str, contrac
     answer = compare(own, Catalog.of([]), today=TODAY)
     assert answer.verdict is not None
     assert answer.verdict.headline == (
-        "Buy 1 × Box in January 2027 (330,000 USD with network and spares: 90,000 USD at once, "
-        f"240,000 USD by {contract} over 24 months)."
+        f"Buy 1 × Box in January 2027 (240,000 USD of the price by {contract} over 24 months)."
     )

@@ -72,7 +72,7 @@ def test_they_count_towards_budgets() -> None:
 
 def test_the_least_budget_is_that_of_a_way_without_them() -> None:
     """Owning, and owning and renting together, pay for the move: committing does not."""
-    most = asked(MOVE, on_prem={"servers": []}).scenarios[ScenarioKey.COMMITTED].total_cost
+    most = asked(MOVE, on_prem={"servers": []}).scenarios[ScenarioKey.CLOUD].total_cost
     found = asked(MOVE, on_prem={"servers": []}, constraints={"total_budget": float(most) - 1})
     (needed,) = least_changes(found.answer.by_key)
     assert needed.required_value == pytest.approx(float(most), abs=1)

@@ -80,7 +80,7 @@ def same(rented: dict[str, Any], own: dict[str, Any], beside: Decimal = Decimal(
 def compared(pair: Pair, **fields: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     found = scenarios(*pair, **fields)
     by_the_hour = pair[0]["purchase_option"] == "on_demand"
-    return found["on_demand" if by_the_hour else "committed"], found["on_prem"]
+    return found["on_demand" if by_the_hour else "cloud"], found["on_prem"]
 
 
 def beside(pair: Pair) -> Decimal:

@@ -113,6 +113,7 @@ def ask(
         "kind": "accelerator_hours", "accelerator": H100,
         "hours_per_month": [one * count for one in each],
         "peak_accelerators": [one * count for one in machines],
+        "interruptible": option == "spot",
     }  # fmt: skip
     request = {
         "start": "2027-01",

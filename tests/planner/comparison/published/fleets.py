@@ -124,7 +124,7 @@ def interruptions_that_spot_bears(against: float, output: str) -> Case:
                 "spot_interruptions_per_month": interruptions,
             }  # fmt: skip
             found = ask(8 * 5.591, 730, 1, 8, option="spot", risk={"samples": 100} | lost)
-            return found.total("spot")
+            return found.total("cloud")
 
         undisturbed = spot(0)
         each = spot(600) - undisturbed
@@ -157,16 +157,6 @@ def enterprise_support() -> Outputs:
     """Of a bill of 2 million USD in a month."""
     plan = {"cloud_support_plan": "aws_enterprise", "cloud_support_rate": None}
     return {"support charge": ask(2e6 / 730, finance=plan).sum_of("on_demand", "support")}
-
-
-def transfer_in_bands() -> Outputs:
-    """24,399 GB out of the cloud: 10,240 at 0.085, the rest at 0.080 USD."""
-    bands = [
-        {"item": "egress", "price_per_gib": 0.085},
-        {"item": "egress", "price_per_gib": 0.080, "above_gib": 10_240},
-    ]
-    found = ask(1, 1, 1, data={"egress_gib_per_month": 24_399, "prices": bands})
-    return {"transfer charge": found.sum_of("on_demand", "egress")}
 
 
 def loaded_dgx_b200() -> Outputs:
@@ -286,7 +276,6 @@ CASES: Mapping[str, Case] = {
     ),
     "paulplee-3y": mixed_rig,
     "aws-support-2m": enterprise_support,
-    "cloudfront-24tb": transfer_in_bands,
     "cdw-b200-loaded": loaded_dgx_b200,
     "sheet-128": cluster(128, 310_000, 48, 2_621_440),
     "sheet-512-at-300k": cluster(512, 300_000, 192, 10_485_760),

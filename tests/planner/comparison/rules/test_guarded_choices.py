@@ -63,6 +63,39 @@ def test_consumer_cards_in_a_data_centre_can_be_allowed() -> None:
     assert not any("consumer cards" in warning for warning in lifted.warnings)
 
 
+OTHER_CARD = {
+    "server": "custom", "label": "Box", "accelerator": "H100", "accelerator_count": 4,
+    "unit_price": 100_000, "power_kw": 3,
+}  # fmt: skip
+CARDS = OTHER_CARD | {"accelerator": "RTX 4090", "unit_price": 12_000}
+
+
+@pytest.mark.parametrize(
+    ("servers", "own", "expected"),
+    [
+        ([CARDS], {"already_owned": [{"server": "Box"}]}, set()),
+        ([], {"already_owned": [{"server": NODE}]}, set()),
+        ([{"server": DESK}], {}, set()),
+        ([CARDS], {"colocation_per_kw_month": 100}, {"colocation"}),
+        ([CARDS], {"staff_fte_per_server": 0.1}, {"staff"}),
+        ([OTHER_CARD], {}, {"colocation", "staff"}),
+    ],
+)
+def test_a_machine_at_a_desk_pays_no_colocation_or_staff_unless_told(
+    servers: list[dict[str, Any]], own: dict[str, Any], expected: set[str]
+) -> None:
+    card = servers[0].get("accelerator", "RTX 4090") if servers else "RTX 4090"
+    work = RTX_4090 | {"accelerator": card}
+    found = owning(workload=work, on_prem={"servers": servers, **own})
+    sources = [source for source in found.inputs.sources if source.is_owned]
+    charges = [
+        charge.category
+        for source in sources
+        for charge in (*source.unit_charges, *source.fixed_streams)
+    ]
+    assert {*charges} & {"colocation", "staff"} == expected
+
+
 def arrival(**on_prem: Any) -> int:
     """Month in which the first workstation of a plan serves."""
     bought = {"servers": [{"server": DESK}], **on_prem}

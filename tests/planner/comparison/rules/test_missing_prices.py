@@ -12,18 +12,6 @@ from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 
 
-def test_savings_plans_at_unknown_prices_are_not_none() -> None:
-    found = compared(catalog(offer("50")))
-    committed = found.scenarios[ScenarioKey.COMMITTED]
-    assert not any("No commitment fits" in w for w in (*found.warnings, *committed.warnings))
-    assert any(w.startswith("No commitment has a known price here") for w in committed.warnings)
-    said = (
-        "AWS sells savings plans and Capacity Blocks for p5; their prices are not in this catalog "
-        "(refresh with an account)."
-    )
-    assert found.answer.warnings.count(said) == 1
-
-
 @pytest.mark.parametrize(("limits", "is_said"), [({}, False), ({"total_budget": 1}, True)])
 def test_prices_that_nobody_rents_at_are_counted_only_without_a_plan(
     limits: dict[str, Any], is_said: bool
@@ -41,12 +29,6 @@ def test_coverage_is_of_what_the_request_may_use() -> None:
     assert found["aws", "on_demand"] == ("priced", 2)
     assert found["aws", "reserved"] == ("priced", 3)
     assert found["azure", "reserved"] == ("sold_price_unknown", 0)
-
-
-def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> None:
-    spot = compared(catalog(offer("50"))).scenarios[ScenarioKey.SPOT]
-    assert spot.why_not[0] == "no spot offer fits"
-    assert "It is not known whether AWS sells spot for p5." in spot.why_not
 
 
 def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:

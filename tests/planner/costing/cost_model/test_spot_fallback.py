@@ -34,7 +34,7 @@ def priced(on_demand: float | None, **values: float) -> Any:
     assumptions = assumed(**(WAITS | values))
     data = CloudData(assumptions)
     fallback = None if on_demand is None else Fallback(on_demand)
-    return price_rental(source("spot"), assumptions, CALENDAR, HOURS, data, "prorate", fallback)
+    return price_rental(source("spot"), assumptions, CALENDAR, HOURS, data, "full", fallback)
 
 
 def test_hours_that_spot_is_not_there_are_on_demand() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category
+from planner.costing.cost_model import storage_prices
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
-from pricing.market import storage_prices
 
 
 class Assumed(dict[str, float]):

@@ -131,6 +131,34 @@ def test_places_are_added_up_and_kinds_of_limits_narrow_each_other(
     assert cheapest is None or rented.total_cost == 730 * cheapest
 
 
+APART = Catalog.of(
+    [offer("70", region="us-gov-west-1"), offer("80", region="cn-north-1")],
+    regions={
+        ("aws", "us-gov-west-1"): Region("us-government", "US"),
+        ("aws", "cn-north-1"): Region("china", "CN"),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "price"),
+    [
+        ({"geographies": ["us-government"]}, 70),
+        ({"geographies": ["china"]}, 80),
+        ({"countries": ["CN"]}, 80),
+        ({"geographies": ["china"], "partitions": ["commercial"]}, None),
+        ({"countries": ["US"]}, None),
+    ],
+)
+def test_a_place_opens_the_part_of_the_cloud_that_it_is_in(
+    limits: dict[str, Any], price: int | None
+) -> None:
+    found = compared(APART, 5840, constraints=limits, **ALONE)
+    rented = found.scenarios[ScenarioKey.ON_DEMAND]
+    assert rented.feasible is (price is not None)
+    assert price is None or rented.total_cost == 730 * price
+
+
 @pytest.mark.parametrize(
     ("limits", "is_left_out"),
     [

@@ -53,3 +53,11 @@ def test_regions_are_found_by_the_first_words_of_their_code() -> None:
 def test_words_that_no_place_has_are_refused_with_what_there_is() -> None:
     assert "they hold africa, asia" in refusal_of(geographies=["mars"]).message
     assert "allowed are AE, AT" in refusal_of(countries=["mars"]).message
+
+
+def test_data_at_a_provider_that_there_is_not_is_answered_with_all_there_are() -> None:
+    home = {"provider": "moon", "region": "us-east-1"}
+    with pytest.raises(InvalidInput) as caught:
+        compare({"start": "2027-01", "workload": WORK, "data": {"storage_gib": 1, "home": home}})
+    expected = "'moon' is not known; allowed are aws, azure, gcp, on_prem"
+    assert (caught.value.field, caught.value.message) == ("data.home.provider", expected)

@@ -62,16 +62,19 @@ def test_rows_that_a_spreadsheet_left_empty_are_passed_over() -> None:
         ("month,cost\n2027-01,1e99\n", "row 2.cost"),
         ("month,cost\n2027-01,\n", "row 2.cost"),
         ("month,cost\n2027-01\n", "row 2.cost"),
-        ("month,cost,hours\n2027-01,1,-3\n", "row 2.hours"),
-        ("month,cost,hours\n2027-01,1,inf\n", "row 2.hours"),
+        ("month,cost,hours\n2027-01,1,-3\n", "row 2.accelerator_hours"),
+        ("month,cost,hours\n2027-01,1,inf\n", "row 2.accelerator_hours"),
         ("month,cost,currency\n2027-01,1,EUR\n", "row 2.currency: 'EUR' is not the project's USD"),
         ("month,cost,region\n2027-01,1," + "x" * 61 + "\n", "row 2.region: is longer than 60"),
         ('month,cost\n2027-01,5\n2027-01,"1\n2027-02,2\n', "line 4: is not CSV"),
         ("month,cost\n2027-01,5,60\n", "line 2: has 3 cells under 2 columns"),
-        ('month,cost\n2027-01,"1,000.50"\n', "write it like 1234.56"),
+        ('month,cost\n2027-01,"1,000.50"\n', "row 2.cost: '1,000.50' is not a number"),
         ("month;cost\n2027-01;1.500\n", "may be read in two ways"),
         ("month;cost\n2027-01;1,500\n", "may be read in two ways"),
-        ("month,cost,hours\n2027-01,9,5.840\n", "row 2.hours: '5.840' may be read in two ways"),
+        (
+            "month,cost,hours\n2027-01,9,5.840\n",
+            "row 2.accelerator_hours: '5.840' may be read in two ways",
+        ),
         ("month\tcost\n2027-01\t300.000\n", "row 2.cost: '300.000' may be read in two ways"),
         (b"month,cost\n2027-01,\xff\n", "line 2: is not UTF-8"),
         (b"month,cost\n2027-01,\x001\n", "line 2: holds a NUL"),
@@ -148,7 +151,7 @@ def test_a_doubtful_row_of_a_bill_is_refused_by_column(row: str, says: str) -> N
     assert str(refusal.value).startswith(f"row 3.{says}")
 
 
-@pytest.mark.parametrize("column", ["instance_hours", "node_hours"])
+@pytest.mark.parametrize("column", ["instance_hours", "Node hours"])
 def test_hours_of_machines_become_accelerator_hours(column: str) -> None:
     text = f"month,cost,{column},instance_type\n2027-01,5,10,p5.48xlarge\n2027-01,5,,\n"
     sums = read_actuals_file(io.BytesIO(text.encode()), "USD", {"p5.48xlarge": 8.0}.get)

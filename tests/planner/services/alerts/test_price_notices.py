@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -58,19 +57,19 @@ def test_what_is_held_or_failed_is_told_with_its_reason_and_remedy(mailbox: Any)
         assert part in letter.body
 
 
-def test_a_price_that_is_quarantined_alone_is_told_once_with_its_move(mailbox: Any) -> None:
-    rows = tuple(offer("55.04", region=f"region-{n}") for n in range(40))
-    dear = (replace(rows[0], price_per_hour=Decimal(5504)), *rows[1:])
-    day = dt.date(2026, 9, 1)
-    for offers in (rows, dear, dear):
-        done = publish(OfferBatch("aws", offers, day), today=day)
-        tell(results=(run(RefreshResult("aws", "published", publication=done)),))
-    letters = [one for one in mailbox.outbox if "quarantined" in one.subject]
-    assert [one.subject for one in letters] == ["[GPU cost planner] 1 price of AWS quarantined"]
-    assert "5504 USD/h (× 100)" in letters[0].body
+def test_the_subject_names_the_parts_that_wait(mailbox: Any) -> None:
+    rows = tuple(offer("55.04", region=f"region-{n}") for n in range(2))
+    publish(OfferBatch("aws", rows, dt.date(2026, 11, 20)))
+    dear = (rows[0], replace(rows[1], price_per_hour=rows[1].price_per_hour * 2))
+    publication = publish(OfferBatch("aws", dear, dt.date(2026, 11, 21)))
+    result = RefreshResult("aws", "quarantined", "; ".join(publication.reasons), "", publication)
+    tell(results=(run(result),))
+    (letter,) = mailbox.outbox
+    assert "Prices of AWS (on demand of p5 in region-1) are quarantined" in letter.subject
+    assert publication.reasons[0] in letter.body
 
 
-def test_a_part_that_was_left_is_told_once_with_its_reason(mailbox: Any) -> None:
+def test_a_part_that_a_list_lacks_is_told_once_with_its_name(mailbox: Any) -> None:
     rows = tuple(offer("55.04", region=f"region-{n}") for n in range(10))
     day = dt.date(2026, 9, 1)
     for offers in (rows, rows[1:], rows[1:]):
@@ -78,7 +77,7 @@ def test_a_part_that_was_left_is_told_once_with_its_reason(mailbox: Any) -> None
         tell(results=(run(RefreshResult("aws", "published", publication=done)),))
     letters = [one for one in mailbox.outbox if "Parts of the prices of AWS" in one.subject]
     assert len(letters) == 1
-    assert "left as published: region-0 lost 1 of its 1 offer" in letters[0].body
+    assert "not in the list of 2026-09-01: on demand of p5 in region-0" in letters[0].body
 
 
 def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:

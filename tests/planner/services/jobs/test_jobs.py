@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from kombu.exceptions import OperationalError as BrokerDown
 
 from planner import tasks
-from planner.models import ANONYMOUS, Access, Job, JobState, Role, Schedule, Scope
+from planner.models import Access, Job, JobState, Role, Schedule, Scope
 from planner.services import schedule
 from planner.services.jobs import background, jobs, price_refreshes
 from planner.services.jobs.jobs import KINDS, TooManyJobsError, place_in_line, recover_jobs
@@ -313,15 +313,6 @@ def test_so_many_jobs_wait_at_most(work: Workspace, settings, setting: str, whos
         start(work)
     jobs.cancel(work.access(), first)
     assert start(work).state == JobState.QUEUED
-
-
-@pytest.mark.usefixtures("waiting")
-def test_a_visitor_s_jobs_count_for_their_address(settings) -> None:
-    settings.JOBS_PER_VISITOR = 1
-    for address in ("ip:192.0.2.1", "ip:192.0.2.2"):
-        jobs.start(ANONYMOUS, "comparison", {}, None, visitor=address)
-    with pytest.raises(TooManyJobsError, match="1 job waits or runs of yours"):
-        jobs.start(ANONYMOUS, "comparison", {}, None, visitor="ip:192.0.2.2")
 
 
 @pytest.mark.usefixtures("waiting")

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, connection, transaction
-from hypothesis import given
-from hypothesis import strategies as st
 
-from planner.contract.request.comparison import read_request
 from planner.models import AuditEntry, Role, SavedComparison, State
+from planner.services.alerts.project_summaries import changes_since
 from planner.services.portfolio import portfolios
 from planner.services.projects import projects, saved_comparisons
-from planner.services.projects import saved_comparisons as save_answers
-from planner.services.projects.projects import _apply_changes
 from planner.services.projects.reprice import current_plan, reprice
-from planner.services.projects.saved_comparisons import changes_between
 from planner.services.teams import teams
 from planner.services.teams.access import StaleError, WrongStateError
 from pricing import catalog as catalogs
@@ -45,7 +39,7 @@ def test_it_goes_stale_after_the_market_moved_on_and_stays_as_it_was(work: Works
     shown = kept.rows
     market("99.00", dt.date(2026, 11, 5))
     kept.refresh_from_db()
-    assert saved_comparisons.is_stale(kept, {"aws": 2})
+    assert changes_since(kept, {"aws": 2})
     assert kept.rows == shown
     plan = kept.read_plan()
     assert plan.recommended is not None
@@ -56,54 +50,41 @@ def test_it_goes_stale_after_the_market_moved_on_and_stays_as_it_was(work: Works
 
 def test_a_plan_in_the_form_of_another_release_still_opens(work: Workspace) -> None:
     kept = work.saved()
-    for gone in ("verdict", "demand", "break_even", "cost_curve", "marginal_values"):
+    for gone in ("verdict", "demand", "break_even"):
         del kept.answer[gone]
     for scenario in kept.answer["scenarios"]:
         del scenario["energy"]
     kept.save()
     market("60.00", dt.date(2026, 11, 5))
-    assert shares(reprice(kept, catalogs.current()))["prices"] > 0
+    assert rented(reprice(kept, catalogs.current())).change > 0
 
 
 # Repricing --------------------------------------------------------------------------------
 
 
-def shares(repriced: Any, scenario: str = "on_demand") -> dict[str, Decimal]:
-    total = next(r for r in repriced.difference if r.scenario == scenario).total_cost
-    assert sum(total.causes.values()) == total.change
-    assert total.after - total.before == total.change
-    return dict(total.causes)
-
-
-def test_prices_explain_a_move_of_prices(work: Workspace) -> None:
-    kept = work.saved()
+def test_what_changed_is_listed(work: Workspace) -> None:
+    """It is asked again with the team's rates of today, whatever its project asks by now."""
+    project = work.project()
+    kept = work.saved(project)
     market("60.00", dt.date(2026, 11, 5))
+    more = {**WORKLOAD, "hours_per_month": 8000, "peak_accelerators": 16}
+    projects.change_project(work.access(), project, {"workload": more})
     told = reprice(kept, catalogs.current())
-    causes = shares(told)
-    assert causes["prices"] > 0
-    assert causes["assumptions"] == causes["demand"] == 0
     assert {m.offer_id: (str(m.before), m.after and str(m.after)) for m in told.prices_moved} == {
         "aws:us-east-1:p5.48xlarge:on_demand": ("55.04", "60")
     }
     totals = {row.label: (row.before, row.after) for row in told.changed_rows}
     assert totals["Total"] == ("173,980 USD", "189,604 USD")
     assert "own servers: PUE" not in totals
+    change = rented(told)
+    assert change.after - change.before == change.change > 0
+    half = {"price_adjustments": [{"multiplier": 0.5}]}
+    kept.team = teams.change_settings(work.access(), work.team, half)
+    assert rented(reprice(kept, catalogs.current())).change < 0
 
 
-def test_each_cause_has_its_share(work: Workspace) -> None:
-    project = work.project()
-    kept = work.saved(project)
-    market("60.00", dt.date(2026, 11, 5))
-    teams.change_settings(work.access(), work.team, {"price_adjustments": [{"multiplier": 0.5}]})
-    more = {**WORKLOAD, "hours_per_month": 8000, "peak_accelerators": 16}
-    projects.change_project(work.access(), project, {"workload": more})
-    kept = SavedComparison.objects.select_related("team", "project").get(pk=kept.pk)
-    told = reprice(kept, catalogs.current())
-    causes = shares(told)
-    assert causes["prices"] > 0 > causes["assumptions"]
-    assert causes["demand"] > 0
-    changed = {(c.field, c.cause) for c in told.request_changes}
-    assert {("price_adjustments", "assumptions"), ("workload", "demand")} <= changed
+def rented(repriced: Any) -> Any:
+    return next(one for one in repriced.difference if one.scenario == "on_demand")
 
 
 # States -----------------------------------------------------------------------------------
@@ -203,19 +184,6 @@ def test_a_project_with_approvals_is_archived_not_deleted(work: Workspace) -> No
 # Projects ---------------------------------------------------------------------------------
 
 
-def test_a_variant_lies_over_its_project_section_by_section(work: Workspace) -> None:
-    project = work.project(
-        assumptions={"horizon_months": 12, "finance": {"tax_rate": 0.2}, "start": "2027-01"}
-    )
-    changes = {"finance": {"discount_rate_per_year": 0.1}, "workload": {"hours_per_month": 9}}
-    variant = projects.create_variant(work.access(), project, {"name": "b", "changes": changes})
-    request = projects.compose(project, variant)
-    assert request["finance"] == {"tax_rate": 0.2, "discount_rate_per_year": 0.1}
-    assert request["workload"] == {**WORKLOAD, "hours_per_month": 9}
-    assert request["horizon_months"] == 12
-    assert work.saved(project, variant=variant).given == request
-
-
 # What takes long holds neither the database nor a project's answers all at once -----------
 
 
@@ -243,11 +211,9 @@ def test_nothing_is_locked_while_what_is_to_be_saved_is_answered(
     noting(portfolios, "plan_for_team")
     plain = open_transactions()
     work.saved(project)
-    save_answers.save_as_variant(access, project, REQUEST, name="Variant")
-    save_answers.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
+    saved_comparisons.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
     work.portfolio()
-    assert seen == [plain] * 4
-    assert project.saved_comparisons.get(variant__name="Variant").name == "Variant"
+    assert seen == [plain] * 3
 
 
 def test_what_cannot_be_created_is_refused_before_it_is_answered(
@@ -256,52 +222,10 @@ def test_what_cannot_be_created_is_refused_before_it_is_answered(
     monkeypatch.setattr(saved_comparisons, "compare_for_team", None)
     values = {"project": work.project().name, "name": "First"}
     with pytest.raises(ValueError, match="another project"):
-        save_answers.save_in_new_project(work.access(), work.team, REQUEST, **values)
+        saved_comparisons.save_in_new_project(work.access(), work.team, REQUEST, **values)
 
 
-# What an answer becomes: the changes of a variant give back what was asked ----------------
-
-
-def requests() -> st.SearchStrategy[dict[str, Any]]:
-    """Requests with some of the sections, fields and lists that a form can send."""
-    hours = st.fixed_dictionaries(
-        {"kind": st.just("accelerator_hours"), "accelerator": st.sampled_from(["H100", "H200"]),
-         "hours_per_month": st.integers(1, 9000)},
-        optional={"peak_accelerators": st.integers(1, 64)},
-    )  # fmt: skip
-    training = st.fixed_dictionaries(
-        {"kind": st.just("training"), "parameters": st.just(7e9), "tokens": st.just(1e11)},
-        optional={"experiments_factor": st.just(2.0), "precision": st.just("fp8")},
-    )
-    regions = st.lists(st.sampled_from(["us-east-1", "eu-west-1"]), min_size=1, unique=True)
-    section = {"regions": regions, "max_spot_share": st.just(0.5)}
-    return st.fixed_dictionaries(
-        {"workload": st.one_of(hours, training)},
-        optional={
-            "name": st.just("A name"),
-            "horizon_months": st.integers(1, 60),
-            "currency": st.just("EUR"),
-            "constraints": st.fixed_dictionaries({}, optional=section),
-            "finance": st.fixed_dictionaries({}, optional={"tax_rate": st.just(0.2)}),
-            "price_adjustments": st.just([{"multiplier": 0.9}]),
-        },
-    )
-
-
-@given(requests(), requests())
-def test_changes_laid_over_the_project_ask_what_was_asked(base, wanted) -> None:
-    overlaid = _apply_changes(base, changes_between(base, wanted))
-    asked, meant = read_request(overlaid), read_request(wanted)
-    assert asked.model_copy(update={"name": ""}) == meant.model_copy(update={"name": ""})
-
-
-@pytest.mark.parametrize("name", ["constraints", "finance"])
-def test_a_section_left_out_is_taken_out(name) -> None:
-    base = {"workload": WORKLOAD, name: {"max_spot_share": 0.5}}
-    assert changes_between(base, {"workload": WORKLOAD}) == {name: None}
-
-
-# What a project and its variants refuse, field by field -----------------------------------
+# What a project refuses, field by field ---------------------------------------------------
 
 
 @pytest.mark.one_in(4)
@@ -324,25 +248,6 @@ def test_a_project_that_cannot_be_compared_is_refused(
     with pytest.raises(InvalidInput) as refusal:
         work.project(**values)
     assert refusal.value.field.startswith(field)
-
-
-def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
-    project = work.project()
-    with pytest.raises(InvalidInput) as refusal:
-        projects.create_variant(
-            work.access(), project, {"name": "b", "changes": {"finance": {"tax_rate": 3}}}
-        )
-    assert refusal.value.field == "changes.finance.tax_rate"
-
-
-def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None:
-    project, access = work.project(), work.access()
-    projects.create_variant(access, project, {"name": "b", "changes": {}})
-    other = projects.create_variant(access, project, {"name": "c", "changes": {}})
-    with pytest.raises(InvalidInput, match="taken"):
-        projects.create_variant(access, project, {"name": "b", "changes": {}})
-    with pytest.raises(InvalidInput, match="taken"):
-        projects.change_variant(access, other, {"name": "b"})
 
 
 def test_the_name_of_another_project_is_refused(work: Workspace) -> None:

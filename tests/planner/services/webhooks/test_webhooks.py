@@ -18,7 +18,7 @@ from planner.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from planner.services.alerts.alerts import AlertSubject, Finding, create_alerts
+from planner.services.alerts.alerts import Finding, create_alerts
 from planner.services.projects import saved_comparisons
 from planner.services.webhooks import outbound, webhooks
 from pricing.common.invalid_input import InvalidInput
@@ -64,7 +64,6 @@ def test_the_signature_is_that_of_standard_webhooks() -> None:
 
 def test_an_event_is_signed_and_told_to_endpoints_that_asked(work: Workspace, wire: Wire) -> None:
     hook = endpoint(work)
-    endpoint(work, active=False)
     endpoint(work, events=[WebhookEvent.BUDGET_OVERRUN])
     webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {"a": 1})
     [(url, body, headers)] = wire.sent
@@ -115,22 +114,6 @@ def test_an_inner_address_cannot_be_entered_and_is_not_tried_again(work: Workspa
     assert "private, local or reserved" in delivery.error
 
 
-def test_a_webhook_switched_off_is_sent_nothing_that_waited_but_a_test(
-    work: Workspace, wire: Wire
-) -> None:
-    hook = endpoint(work)
-    wire.answer = 503
-    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
-    webhooks.change_endpoint(work.access(), hook, {"active": False})
-    wire.answer, wire.sent = 200, []
-    WebhookDelivery.objects.update(next_attempt_at=timezone.now())
-    assert webhooks.deliver_due() == 1
-    delivery = WebhookDelivery.objects.get()
-    assert (wire.sent, delivery.state) == ([], "failed")
-    assert "switched off" in delivery.error
-    assert webhooks.send_test(work.access(), WebhookEndpoint.objects.get()).state == "delivered"
-
-
 def test_what_failed_before_is_sent_after_what_is_new(work: Workspace, wire: Wire) -> None:
     """A receiver that lets us wait holds up the first attempts of no other team."""
     beta = Workspace("beta")
@@ -152,8 +135,7 @@ def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire)
     plan = saved_comparisons.submit(work.access(), work.saved(row))
     saved_comparisons.approve(work.access(), plan)
     overrun = [Finding(AlertKind.BUDGET_OVERRUN, "What was paid is too much.", "1.00", "2.00")]
-    create_alerts(AlertSubject(work.team.pk, "USD", project=row), overrun)
-    create_alerts(AlertSubject(work.team.pk, "USD", portfolio=work.portfolio()), overrun)
+    create_alerts(row, "USD", overrun)
     webhooks.send_test(work.access(), WebhookEndpoint.objects.get())
     told = [json.loads(body) for _, body, _ in wire.sent]
     rows = re.findall(r"^\| (`.*?) \| (.*?) \|", GUIDE.split("field of `data`")[1], re.MULTILINE)
@@ -164,10 +146,7 @@ def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire)
     )
     for one in told:
         assert set(one) == {"id", "event", "created_at", "data"}
-        about = "portfolio" if "saved_portfolio" in one["data"] else "project"
-        places = {f"`{one['event']}`", "alerts", f"alerts on a {about}"}
-        if "alert" not in one["data"]:
-            places = {f"`{one['event']}`"}
+        places = {f"`{one['event']}`"} | ({"alerts"} if "alert" in one["data"] else set())
         assert set(one["data"]) == {name for name, place in described if place in places}
     (example,) = re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)
     (like,) = [one for one in told if "project_name" in one["data"]]

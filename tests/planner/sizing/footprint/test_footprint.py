@@ -7,12 +7,7 @@ import pytest
 from planner.contract.request.comparison import read_request
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.estimate import estimate
-from planner.sizing.evidence.training_runs import with_attention
 from planner.sizing.footprint.memory import (
-    GIB,
-    cache_bytes,
-    serving,
     weight_bytes,
 )
 from planner.sizing.footprint.training_flops import (
@@ -23,12 +18,12 @@ from planner.sizing.footprint.training_flops import (
     size_at_work,
     transformer_shape,
 )
-from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.search import LayoutTask, splits_of
 from planner.sizing.layout.shapes import model_shape
-from planner.sizing.layout.splits import splits_of
 from planner.sizing.performance.levels import rates_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
+from tools.sizing_fit.evidence import with_attention
 
 
 def training(**changes):
@@ -168,20 +163,10 @@ def training_of_memory(**changes):
 
 
 @pytest.mark.parametrize(
-    ("precision", "gigabytes"), [("fp32", 28), ("fp16", 14), ("bf16", 14), ("int8", 7)]
+    ("precision", "gigabytes"), [("fp32", 28), ("fp16", 14), ("bf16", 14), ("fp8", 7)]
 )
 def test_weights_of_seven_billion_parameters(precision, gigabytes):
     assert weight_bytes(7e9, precision) == gigabytes * 1e9
-
-
-def test_keys_and_values_of_a_7b_model_at_4096_tokens_take_2_gib():
-    seven = training_of_memory(parameters=6.7e9, layers=32, hidden_size=4096)
-    assert cache_bytes(seven, 4096) / GIB == 2
-
-
-def test_what_was_trained_can_be_served_on_fewer():
-    answer = serving(training_of_memory(parameters=70e9), get("nvidia-h100-80gb-sxm"))
-    assert answer.min_accelerators == {"fp16": 2, "int8": 1, "int4": 1}
 
 
 BERT = {
@@ -244,14 +229,6 @@ def test_a_named_model_that_classifies_has_no_output_over_words(name, output):
     asked = {"kind": "training", "model": name, "tokens": 1e8}
     words, classes = (parse(Training, {**asked, **more}) for more in ({}, {"is_classifier": True}))
     assert words.parameters - classes.parameters == pytest.approx(output)
-
-
-def test_what_writes_no_words_is_not_served():
-    asked = {"kind": "training", "model": "BERT-base", "tokens": 1e8, "is_classifier": True}
-    serving = {"tokens_per_second": 100, "output_tokens": 100}
-    with pytest.raises(InvalidInput, match="words written") as refused:
-        estimate({"workload": asked, "serving": serving})
-    assert refused.value.field == "serving"
 
 
 def test_a_classifier_writes_no_answers():

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from planner.contract.accelerator_memory import usable_gib
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.footprint.memory import GIB
 from planner.sizing.layout.memory_fit import MemoryPlan
-from planner.sizing.layout.shapes import CHECKPOINTING, MARGIN, usable_gib
-from planner.sizing.layout.splits import splits_of
+from planner.sizing.layout.search import splits_of
+from planner.sizing.layout.shapes import CHECKPOINTING, MARGIN
 from pricing.market.accelerators import get
 
 GPT3 = {"parameters": 175e9, "layers": 96, "hidden_size": 12288, "vocabulary_size": 51200}

@@ -2,10 +2,11 @@
 
 import pytest
 
+from planner.contract.accelerator_memory import usable_gib
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.layout.search import LayoutTask
-from planner.sizing.layout.shapes import MARGIN, usable_gib
+from planner.sizing.layout.shapes import MARGIN
 from planner.sizing.performance.levels import matmul_share, rates_on
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput

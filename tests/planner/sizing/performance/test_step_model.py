@@ -11,10 +11,9 @@ import pytest
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
-from planner.sizing.evidence.training_runs import cluster_share
+from planner.sizing.performance.confidence import team_fit
 from planner.sizing.performance.goodput import start_hours
-from planner.sizing.performance.levels import matmul_share, rates_on
-from planner.sizing.performance.teams import TeamFit, TeamRun, range_of, team_fit
+from planner.sizing.performance.levels import cluster_share, matmul_share, rates_on
 from planner.sizing.runs.placed_run import placed_on
 from pricing.market.accelerators import get, resolve
 
@@ -29,10 +28,6 @@ SEVEN = {
 }
 MATRIX_FLOPS_PER_S = 0.56 * 0.96 * 312e12
 ATTENTION_FLOPS_PER_POSITION = 12 * 32 * 4096
-CODES = {
-    "pretraining": {"hand_tuned": -0.4, "standard": 0.1, "first_version": 0.2},
-    "fine_tuning": {"hand_tuned": -0.6, "standard": 0.0, "first_version": 0.8},
-}
 
 
 def training(**changes):
@@ -99,7 +94,8 @@ def test_hours_are_those_of_the_step_model_times_the_team_s(stage, code):
     sized, fit = size(**asked), team_fit()
     per_token = sized.seconds_per_token / sized.layout.share_of_level
     seconds = 1e9 * per_token / cluster_share(sized.accelerators)
-    of_code = fit.codes[stage][code] if code else 0.0
+    unsaid = fit.unsaid.at(A100, "bf16") if stage == "pretraining" else 0.0
+    of_code = fit.codes[stage][code] if code else unsaid
     hours = seconds / 3600 * math.exp(fit.stages[stage] + of_code) / sized.goodput
     starting = start_hours(sized.training)
     assert sized.hours - starting == pytest.approx(hours, rel=1e-6)
@@ -114,61 +110,6 @@ def test_hfu_counts_the_half_of_attention_that_is_worked_and_mfu_all_of_it(lengt
     assert sized.hfu == pytest.approx(sized.mfu * 4 / 3 * worked / counted)
     says_so = "of which causal kernels work half" in sized.mfu_source
     assert says_so == (length == 131072)
-
-
-def team_run(team, stage, accelerators=8, is_rate=False, code="standard"):
-    return TeamRun(
-        run=team,
-        team=team,
-        stage=stage,
-        code=code,
-        accelerators=accelerators,
-        is_mixture=False,
-        excess=0.0,
-        is_rate=is_rate,
-    )
-
-
-def fit_of(errors):
-    return TeamFit({"pretraining": 0.2, "fine_tuning": 0.4}, CODES, tuple(errors))
-
-
-def nine_teams():
-    """Five fine-tunings and four small pre-trainings: of nine teams the outermost errors are p10
-    and p90."""
-    tunings = [(team_run(f"tuning {i}", "fine_tuning"), 0.1 * i) for i in range(5)]
-    return tunings + [(team_run(f"pre-training {i}", "pretraining"), 0.2 * i) for i in range(4)]
-
-
-def test_an_error_is_less_what_its_code_makes_in_its_own_stage():
-    low, high = range_of(fit_of(nine_teams()), "fine_tuning", "standard", True)
-    assert (low, high) == pytest.approx((-0.1, 0.6 - 0.1))
-
-
-def test_a_code_makes_in_each_stage_what_it_makes_there():
-    fit = fit_of([])
-    assert fit.excess("pretraining", "hand_tuned") == pytest.approx(0.2 - 0.4)
-    assert fit.excess("fine_tuning", "hand_tuned") == pytest.approx(0.4 - 0.6)
-    assert fit.excess("fine_tuning", None) == 0.4
-
-
-def test_a_rate_of_a_framework_widens_no_range_of_a_small_job():
-    rate = team_run("framework", "fine_tuning", is_rate=True)
-    errors = nine_teams()
-    before, after = (
-        range_of(fit_of(pairs), "fine_tuning", None, True)
-        for pairs in (errors, [*errors, (rate, 5.0)])
-    )
-    assert after == before == pytest.approx((0.0, 0.6))
-    assert range_of(fit_of([*errors, (rate, 5.0)]), "fine_tuning", None, True)[1] > 0.6
-
-
-def test_a_vendor_s_benchmark_widens_the_range_of_hand_tuned_code_alone():
-    """p10 of ten errors lies a tenth of the way from the first, -2 + 0.6, to the second, -0.1."""
-    benchmark = team_run("vendor", "fine_tuning", code="hand_tuned")
-    fit = fit_of([*nine_teams(), (benchmark, -2.0)])
-    assert range_of(fit, "fine_tuning", None, True) == pytest.approx((0.0, 0.6))
-    assert range_of(fit, "fine_tuning", "hand_tuned", True)[0] == pytest.approx(-1.4 + 0.13)
 
 
 TUNING = {"kind": "training", "parameters": 7e9, "tokens": 1e9, "stage": "fine_tuning"}

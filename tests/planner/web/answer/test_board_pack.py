@@ -68,7 +68,7 @@ def test_every_figure_of_the_advice_stands_on_paper(name):
         assert money(amount, answer.currency).replace("\xa0", " ") in words
     for part in verdict.decision:
         assert part.sentence[1:] in words
-    for sentence in (*verdict.reasons, *(turn.sentence for turn in verdict.switch_points)):
+    for sentence in (*verdict.reasons, *verdict.turns):
         assert sentence in words
     assert f"amounts in {answer.currency}" in words
     span = f"from {name_month(answer.start)}, {answer.horizon_months} month"

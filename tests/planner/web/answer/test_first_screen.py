@@ -16,11 +16,11 @@ from tests.planner.costing.market_of import catalog, offer
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 
-def test_months_that_are_over_are_said_before_the_advice(client: Any, prices: Any) -> None:
+def test_a_start_that_is_over_is_refused(client: Any, prices: Any) -> None:
     page = text(get(client, "plan", HOURS | {"start": "2019-01"}))
-    said = page.index("The plan begins in January 2019, before today: ")
-    assert said < page.index('class="decision"')
-    assert "before today" not in text(get(client, "plan", HOURS | {"start": "2031-01"}))
+    assert "2019-01 is over: today is " in page
+    assert 'class="decision"' not in page
+    assert "is over: today" not in text(get(client, "plan", HOURS | {"start": "2031-01"}))
 
 
 HUGE = TRAINING | {
@@ -80,7 +80,9 @@ def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
     answer = compare(asked, bundled_catalog(), today=TODAY)
     (words,) = [row.words for row in figure_rows(answer) if row.title == "Reserved by date"]
     shown = words.replace("\xa0", " ")
-    assert f"({shown} under contract, " in answer.headline
+    plan = answer.by_key[answer.recommendation.scenario]
+    ahead = sum(line.amount for line in plan.lines if line.category == "upfront")
+    assert shown == f"{ahead:,.0f} USD"
 
 
 def test_a_range_that_does_not_hold_is_not_called_8_of_10_cases_below_the_table(
@@ -103,6 +105,20 @@ def test_a_plan_is_named_by_the_months_in_which_it_pays():
     later = work | {"runs": [{"start": "2027-03", "deadline": "2027-04"}]}
     found = compared(catalog(offer("50")), workload=later, on_prem={"servers": []})
     assert short_title(found.answer) == "Rent, 2 months from March 2027"
+
+
+def test_a_plan_is_named_by_all_that_it_does():
+    answer = compared(catalog(offer("50")), on_prem={"servers": []}).answer
+    (rent,) = answer.verdict.decision
+
+    def named(*actions: str) -> str:
+        parts = tuple(rent.model_copy(update={"action": one}) for one in actions)
+        verdict = answer.verdict.model_copy(update={"decision": parts})
+        return short_title(answer.model_copy(update={"verdict": verdict})).rpartition(",")[0]
+
+    assert named("rent", "rent") == "Rent"
+    assert named("buy", "rent") == "Buy and rent"
+    assert named("keep", "lease", "buy", "rent") == "Keep what is there, lease, buy and rent"
 
 
 def test_servers_that_do_all_the_work_leave_no_rent_to_pay():

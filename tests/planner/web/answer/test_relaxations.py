@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.template import Context, Template
+from django.utils.html import escape
 
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
@@ -98,6 +99,7 @@ def test_the_link_to_other_clouds_gives_the_plan_that_it_promises(client: Any, p
         one.field: (address, one) for one, address, _ in response.context["page"].alternatives
     }
     address, one = lifted["constraints.partitions"]
+    assert f'href="/plan/?{escape(address)}#answer"' in response.content.decode()
     wider = client.get(f"{response.request['PATH_INFO']}?{address}")
     assert wider.status_code == 200
     assert wider.context["page"].answer.verdict.headline == one.plan

@@ -81,14 +81,14 @@ def test_team_rates_stand_in_two_words_and_are_named_in_the_fold(client, work):
     [
         ("USD per full-time equivalent per year", 90_000, 150_000, "90,000 to 150,000 USD a year"),
         ("fraction of the price", 0.05, 0.1, "5% to 10%"),
-        ("ratio", 1.1, 1.4, "1.1 to 1.4"),
+        ("months", 2, 11, "2 to 11 months"),
     ],
 )
 def test_a_bar_of_the_tornado_names_both_ends_with_their_unit(unit, low, high, label):
     row = SimpleNamespace(
-        field="on_prem.some_rate", unit=unit, low=low, high=high, effect=1, total_at_low=1,
-        total_at_high=2,
+        label="Some rate", unit=unit, low=low, high=high, effect=1, expected_at_low=1,
+        expected_at_high=2,
     )  # fmt: skip
-    chart = tornado(SimpleNamespace(sensitivity=[row], currency="USD"), Decimal(1))
+    chart = tornado(SimpleNamespace(drivers=[row], currency="USD"), Decimal(1))
     assert chart is not None
-    assert chart.x == [f"some rate, {label}"]
+    assert chart.x == [f"Some rate, {label}"]

@@ -28,7 +28,7 @@ FRESHNESS = Freshness(
     last_run="published",
     last_run_at=None,
     message="",
-    quarantined_batches=0,
+    quarantined_parts=0,
 )
 UNDATED = replace(
     FRESHNESS,

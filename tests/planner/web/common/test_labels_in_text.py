@@ -17,7 +17,6 @@ ENDS = "“Commitments that outlast the plan” set to"
         ("give a shorter on_prem.lead_time_months", "give a shorter “Lead time”"),
         ("your price as on_prem.electricity_per_kwh.", "your price as “Electricity”."),
         ('(counted with term_end "full").', f"(counted with {ENDS} “Every payment counts”)."),
-        ("give its prices under data.prices:", "give its prices under “Prices of data”:"),
         ("a kWh: on_prem.g_co2e_per_kwh.", "a kWh: grams of CO2e per kWh through the API."),
         ("sequence_length, chunked_loss or", "“Sequence length”, a loss computed in chunks or"),
         ("read as nvidia-h100-80gb-sxm;", "read as H100 SXM5 80 GB;"),

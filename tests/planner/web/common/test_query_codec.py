@@ -121,8 +121,8 @@ def test_what_is_typed_is_read_as_the_number_that_it_says(typed, scale, number):
 
 @pytest.mark.parametrize("typed", ["1", "true", "on", "yes"])
 def test_a_flag_is_set_by_its_words_and_by_no_other(typed):
-    assert read(f"explain={typed}") == {"explain": True}
-    assert read("explain=0") == read("explain=no") == {"explain": False}
+    assert read(f"sensitivity={typed}") == {"sensitivity": True}
+    assert read("sensitivity=0") == read("sensitivity=no") == {"sensitivity": False}
 
 
 def test_an_address_is_written_with_changes_and_without_what_is_taken_out():

@@ -6,13 +6,17 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
+from django.utils import timezone
 
 from planner.web.common.formatting import arrange_coverage, describe_state
 from planner.web.market.market_pages import draw_history
+from planner.web.market.offers import MarketQuery, search
 from pricing import catalog
 from pricing.market.coverage import CoverageRow, PriceState
+from pricing.market.offers import PurchaseOption
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import market
+from tests.pricing.make import offer
 
 
 def test_terms_of_a_cloud_that_no_source_speaks_of_are_not_called_not_sold():
@@ -55,3 +59,17 @@ def test_what_is_no_longer_sold_ends_with_its_last_price(known):
     last = past[-1].date.isoformat()
     assert draw_history(replace(offer, sold_now=False), past, today=LATER).x[-1] == last
     assert draw_history(offer, past, today=past[-1].date).x[-1] == last
+
+
+def test_a_price_too_old_to_plan_with_does_not_come_first():
+    today = timezone.now().date()
+    old, new = today - dt.timedelta(days=280), today - dt.timedelta(days=1)
+    listed, spot = PurchaseOption.ON_DEMAND, PurchaseOption.SPOT
+    offers = [
+        offer(price, region=f"region-{n}", purchase_option=option, as_of=day)
+        for n, (price, option, day) in enumerate(
+            [("9", spot, old), ("50", listed, old), ("20", spot, new), ("5", listed, None)]
+        )
+    ]
+    page = search(catalog.Catalog.of(offers), MarketQuery())
+    assert [row.offer.region[-1] for row in page.rows] == ["2", "1", "3", "0"]

@@ -9,10 +9,9 @@ from planner.models import Role
 
 
 @pytest.fixture(autouse=True)
-def _quick_settings(settings, tmp_path):
-    """Jobs done at once, uploads put aside in a folder of the test."""
+def _quick_settings(settings):
+    """Jobs done at once."""
     settings.TASKS_INLINE = True
-    settings.MEDIA_ROOT = tmp_path
 
 
 @pytest.fixture

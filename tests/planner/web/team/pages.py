@@ -112,10 +112,8 @@ PAGES = (
     _post("project-archive", "edit", ids=PROJECT),
     _post("project-delete", "edit", ids={"pk": "empty_project"}),
     _post("project-save", "edit", ids=PROJECT, data=lambda w: {"name": "Kept"}),
-    _post("project-reprice", "edit", ids=PROJECT),
     _post("project-upload", "edit", ids=PROJECT, data=_file),
     _post("upload-delete", "edit", ids={**PROJECT, "upload": "upload"}),
-    _post("variant-delete", "edit", ids={**PROJECT, "variant": "variant"}),
     _post("alert-acknowledge", "edit", ids={"pk": "alert"}),
     Page("team-settings", "view"),
     _post("team-settings", "own", data=lambda w: NAMED),
@@ -152,9 +150,6 @@ PAGES = (
     _post("comparison-delete", "edit", in_team=False, ids={"pk": "draft"}),
     Page("comparison-export", "view", in_team=False, ids={"pk": "draft", "form": "csv"}),
     Page("saved-portfolio", "view", in_team=False, ids={"pk": "portfolio"}),
-    Page("saved-portfolio-reprice", "view", in_team=False, ids={"pk": "portfolio"}),
-    _post("saved-portfolio-watch", "edit", in_team=False, ids={"pk": "portfolio"},
-          data=lambda _w: {"watch_threshold": "5"}),
     _post("saved-portfolio-approve", "approve", in_team=False, ids={"pk": "portfolio"}),
     _post("saved-portfolio-delete", "edit", in_team=False, ids={"pk": "portfolio"}),
     Page("saved-portfolio-export", "view", in_team=False,
@@ -163,9 +158,8 @@ PAGES = (
     _post("job-cancel", "edit", in_team=False, ids={"pk": "job"}),
     Page("operator", "operator", in_team=False),
     _post("operator-refresh", "operator", in_team=False, data=lambda w: {"providers": ["aws"]}),
-    _post("quarantined-prices", "operator", in_team=False, data=lambda _w: {"decision": "reject"}),
-    _post("quarantined-release", "operator", in_team=False, ids={"pk": "quarantined"}),
-    _post("quarantined-reject", "operator", in_team=False, ids={"pk": "quarantined"}),
+    _post("quarantined-prices", "operator", in_team=False,
+          data=lambda w: {"decision": "reject", "part": w.ids["quarantined"]}),
 )  # fmt: skip
 BY_OTHER_MEANS = {"join"}
 """Reached by holding a secret, not by a role; see test_people.py."""

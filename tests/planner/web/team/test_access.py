@@ -9,7 +9,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from pricing.models import QuarantinedBatch
+from pricing.models import QuarantinedPart
 from tests.planner.api.world import World
 from tests.planner.callers import CALLERS, SHORT_FORM, at_each_limit, refused_of
 from tests.planner.web.team.pages import BY_OTHER_MEANS, PAGES, PRINCIPALS, Page, names_of_all
@@ -24,9 +24,10 @@ def world(django_db_setup, django_db_blocker):
     """One world for the whole module; each request is undone."""
     with django_db_blocker.unblock(), transaction.atomic():
         made = World()
-        made.ids["quarantined"] = QuarantinedBatch.objects.create(
-            provider="aws", reasons=["odd"], offer_count=1, digest="0", payload=b""
-        ).pk
+        made.ids["quarantined"] = QuarantinedPart.objects.create(
+            provider="aws", purchase_option="spot", reason="spot: odd", offer_count=1, digest="0",
+            payload=b"",
+        ).pk  # fmt: skip
         operator = Client()
         operator.force_login(person("operator", is_staff=True))
         made.clients = {name: as_browser(one) for name, one in made.clients.items()}
@@ -44,7 +45,7 @@ def as_browser(api_client: Any) -> Client:
 @pytest.fixture(autouse=True)
 def _nothing_leaves(settings, monkeypatch):
     settings.TASKS_INLINE = False
-    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_batch", lambda held: None)
+    monkeypatch.setattr("planner.services.jobs.price_refreshes.publish_parts", lambda held: None)
 
 
 def called(page: Page, world: World, principal: str, **instead: Any) -> Any:

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from planner.models import Invitation, Membership, Role, Scope, access_of
-from planner.services import invitations
 from planner.services.teams import teams, tokens
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
@@ -59,18 +58,6 @@ def test_whoever_opened_a_link_opens_no_account_once_it_is_revoked(
     assert "closed" in text(client.get("/accounts/signup/")).lower()
 
 
-def test_an_invitation_with_an_address_is_mailed(work, signed_in, mailoutbox):
-    values = {"role": "editor", "days": "7", "email": "new@example.com"}
-    page = text(signed_in().post(HERE, values))
-    (letter,) = mailoutbox
-    assert letter.to == ["new@example.com"]
-    assert letter.subject == "Invitation to the team Alpha"
-    link = re.search(r"http://testserver/join/\S+", letter.body)
-    assert link is not None
-    assert link.group() in page
-    assert "A mail with the link goes to new@example.com" in page
-
-
 def test_whoever_opens_the_link_signed_in_may_join(work, link, client):
     client.force_login(person("newcomer"))
     assert "Join Alpha" in text(client.get(link))
@@ -107,16 +94,3 @@ def test_service_tokens_of_who_is_removed_are_named(work, signed_in):
     )
     answer = signed_in().post(f"{HERE}{made.pk}/remove/", follow=True)
     assert "Still working: 1 service token that other-owner made" in text(answer)
-
-
-def test_a_team_mails_so_many_invitations_a_day(work, signed_in, mailoutbox, monkeypatch):
-    """Whoever may open an account could have mailed whom they liked, in the server's name."""
-    monkeypatch.setattr(invitations, "MAILED_PER_DAY", 2)
-    browser = signed_in()
-    for number in range(3):
-        values = {"role": "viewer", "email": f"eve{number}@example.com", "days": "7"}
-        answer = browser.post(HERE, values)
-        Invitation.objects.all().delete()
-    assert "at most 2 invitations by mail a day" in text(answer)
-    assert len(mailoutbox) == 2
-    assert "Send it to the person" in text(browser.post(HERE, {**values, "email": ""}))

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-
 import pytest
-from django.core.files import uploadedfile
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from planner.models import Job, Project, Role, SavedComparison
-from planner.services.actuals import uploads as aside
-from planner.services.jobs import jobs
+from planner.models import Project, Role, SavedComparison
 from planner.services.projects import projects
 from tests.planner.web.team.texts import text
 
@@ -75,13 +70,12 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, he
     assert 'value="Mine"' in text(answer)
 
 
-def test_an_answer_of_a_variant_is_saved(work, project, here, signed_in):
-    variant = projects.create_variant(work.access(), project, {"name": "S", "changes": {}})
-    values = {"name": "Kept", "variant": str(variant.pk), "note": "why"}
+def test_an_answer_of_the_project_is_saved(work, project, here, signed_in):
+    values = {"name": "Kept", "note": "why"}
     answer = signed_in(Role.EDITOR).post(f"{here}save/", values)
     kept = SavedComparison.objects.get(name="Kept")
     assert answer["Location"] == f"/c/{kept.pk}/"
-    assert (kept.variant, kept.note) == (variant, "why")
+    assert kept.note == "why"
 
 
 def test_a_wrong_row_is_named_on_the_page(project, here, signed_in):
@@ -91,38 +85,7 @@ def test_a_wrong_row_is_named_on_the_page(project, here, signed_in):
     assert not project.uploads.exists()
 
 
-@pytest.mark.parametrize("at_once", [10, 10**6])
-def test_a_month_that_is_counted_already_is_said(here, signed_in, monkeypatch, at_once):
-    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", at_once)
+def test_a_month_that_is_counted_already_is_said(here, signed_in):
     send(signed_in(), here, PAID)
     answer = send(signed_in(), here, PAID.replace(b"300", b"310"), follow=True)
     assert "January 2027 is counted in an earlier upload too" in text(answer)
-
-
-def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
-    settings.TASKS_INLINE = False
-    file = SimpleUploadedFile("paid.csv", PAID)
-    job = aside.start_upload(work.access(), project, file)
-    Job.objects.filter(pk=job.pk).update(cancel_requested=True)
-    jobs.run(job.pk)
-    job.refresh_from_db()
-    assert job.state == "cancelled"
-    assert not project.uploads.exists()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_a_full_disk_is_said_and_nothing_half_written_stays(
-    project, here, signed_in, monkeypatch, tmp_path
-):
-    monkeypatch.setattr("planner.web.team.projects.AT_ONCE_BYTES", 10)
-
-    def half(_file: object, chunk_size: object = None):
-        yield PAID[:10]
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(uploadedfile.InMemoryUploadedFile, "chunks", half)
-    answer = send(signed_in(), here, PAID)
-    assert answer.status_code == 400
-    assert "disk is full, so nothing was stored" in text(answer)
-    assert not Job.objects.exists()
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

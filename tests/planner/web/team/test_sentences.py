@@ -17,9 +17,6 @@ DAY = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
     ("kind", "arguments", "title"),
     [
         ("price_refresh", {}, "Price refresh"),
-        ("project_reprice", {}, "Repricing"),
-        ("actuals_upload", {"file_name": "june.csv"}, "Reading june.csv"),
-        ("actuals_upload", {}, "Reading"),
         ("comparison", {}, "Comparison"),
     ],
 )

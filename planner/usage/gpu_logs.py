@@ -1,0 +1,589 @@
+"""What a real run's log of its GPUs says about the plan. PURE.
+
+Utilisation is the share of time in which any kernel ran (NVIDIA NVML API reference,
+nvmlDeviceGetUtilizationRates, 2024): it bounds nothing but idleness and is not MFU.
+
+Read are `nvidia-smi --query-gpu=… --format=csv` with its header, `nvidia-smi dmon` and
+`dcgmi dmon`; the last two become rows of the first. Columns may come in any order, with their units
+(`97 %`, `40960 MiB`) or without; `[N/A]`, `[Not Supported]` and any other word in brackets are
+missing values. A column `hostname` keeps several hosts apart.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from planner.contract.accelerator_memory import usable_gib
+from planner.contract.answer.estimate import CalibrationAnswer, GpuFigures, PlanChange
+from planner.contract.validation import RequestModel, parse
+from pricing.common.bounded import number_problem
+from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
+from pricing.market.accelerators import all_accelerators, find, get
+
+IDLE_PERCENT = 5.0
+"""Utilisation below which the GPU counts as idle, %; planning value, 2026."""
+BUSY_PERCENT = 90.0
+"""Utilisation from which the GPU counts as busy, %; planning value, 2026."""
+GAP_FACTOR = 5.0
+"""Intervals longer than this many usual ones are gaps, not time of the job; planning
+value, 2026."""
+POWER_CAP, THERMAL, BRAKE = 0x04, 0x08 | 0x20 | 0x40, 0x80
+"""Bits of clocks_event_reasons.active (NVIDIA NVML API reference, nvmlClocksEventReasons, 2024):
+software power cap; hardware, software thermal and hardware thermal slowdown; power brake."""
+
+
+SERVER_POWER_FACTOR = 1.9
+"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
+@263c40a15930, 2024)."""
+MOST_LOG_CHARACTERS = 4_000_000
+"""Longest log in a request: six hours of one line a second from eight GPUs, 60 characters each;
+planning value, 2026. The command reads larger ones."""
+
+
+class CalibrationRequest(RequestModel):
+    """The log of a run."""
+
+    log: Annotated[str, Field(min_length=1, max_length=MOST_LOG_CHARACTERS)]
+    """Text of nvidia-smi, or of dmon of it or of dcgmi."""
+
+
+def calibrate_request(request: Mapping[str, object]) -> CalibrationAnswer:
+    """What the log of a request says."""
+    return calibrate(parse(CalibrationRequest, request).log)
+
+
+def calibrate(text: str) -> CalibrationAnswer:
+    """Use of every GPU in a log, and what it changes; refuses another format on `log`.
+
+    >>> use = calibrate("index, utilization.gpu [%]\\n0, 50 %\\n0, 70 %\\n").gpus[0]
+    >>> use.sustained_utilisation
+    0.6
+    """
+    log = read_log(text)
+    silent = [series.gpu for series in log.gpus if _most(series, "utilisation_percent") is None]
+    gpus = tuple(_use(series) for series in log.gpus if series.gpu not in silent)
+    return CalibrationAnswer(
+        gpus=gpus,
+        changes=suggest_changes(gpus, log, silent),
+        skipped_lines=log.skipped_lines,
+    )
+
+
+def _use(series: Series) -> GpuFigures:
+    utilisation = list(samples(series, "utilisation_percent"))
+    # From the first to the last sample that is not idle; all of them where all are.
+    active = [i for i, u in enumerate(utilisation) if u >= IDLE_PERCENT]
+    job = utilisation[active[0] : active[-1] + 1] if active else utilisation
+    hours, gaps = _hours(series)
+    peak, total = (
+        None if mib is None else mib / MIB_PER_GIB
+        for mib in (_most(series, "memory_used_mib"), _most(series, "memory_total_mib"))
+    )
+    known = find(series.name) if series.name else None
+    total = total or (known.memory_gib if known else None)
+    sustained, clocks = known.base_clock_mhz if known else None, _busy_clocks(series)
+    power, limit = list(samples(series, "power_w")), _most(series, "power_limit_w")
+    mean_power = statistics.fmean(power) if power else None
+    return GpuFigures(
+        gpu=series.gpu,
+        name=series.name,
+        accelerator=known.slug if known else None,
+        samples=len(series.times),
+        hours=hours,
+        gap_hours=gaps,
+        busy_share=sum(u >= IDLE_PERCENT for u in utilisation) / len(utilisation),
+        sustained_utilisation=statistics.fmean(job) / 100,
+        utilisation_p10=float(np.quantile(job, 0.1)) / 100,
+        utilisation_p90=float(np.quantile(job, 0.9)) / 100,
+        memory_peak_gib=peak,
+        memory_total_gib=total,
+        memory_headroom=max(0.0, 1 - peak / total) if peak is not None and total else None,
+        power_mean_w=mean_power,
+        power_max_w=max(power, default=None),
+        power_share_of_limit=mean_power / limit if mean_power and limit else None,
+        temperature_max_c=_most(series, "temperature_c"),
+        power_capped_share=_throttled_share(series, POWER_CAP | BRAKE),
+        thermally_throttled_share=_throttled_share(series, THERMAL),
+        sustained_clock_mhz=sustained,
+        clock_median_mhz=statistics.median(clocks) if clocks else None,
+        # The highest clock a card reports is no measure: no card holds it under load.
+        slow_clock_share=sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
+        if clocks and sustained is not None
+        else None,
+    )
+
+
+def _hours(series: Series) -> tuple[float | None, float | None]:
+    """Hours that the samples cover, and hours of gaps between them. The usual step is that
+    between different seconds: several GPUs in one series repeat each."""
+    times = sorted(t for t in series.times if t is not None)
+    steps = _steps(times)
+    if not steps:
+        return None, None
+    seconds = _steps(sorted({t.replace(microsecond=0) for t in times}))
+    longest = GAP_FACTOR * max(statistics.median(seconds or steps), 1.0)
+    gaps = sum(step for step in steps if step > longest)
+    return (sum(steps) - gaps) / 3600, gaps / 3600
+
+
+def _steps(times: Sequence[dt.datetime]) -> list[float]:
+    return [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
+
+
+def _throttled_share(series: Series, bits: int) -> float | None:
+    """Share of the logged samples in which one of the reasons held the clocks back."""
+    masks = [mask for mask in series.reasons if mask is not None]
+    return sum(bool(mask & bits) for mask in masks) / len(masks) if masks else None
+
+
+def _busy_clocks(series: Series) -> list[float]:
+    used, clocks = (series.values.get(name) for name in ("utilisation_percent", "clock_mhz"))
+    pairs = zip(used, clocks, strict=True) if used and clocks else ()
+    return [clock for use, clock in pairs if use >= BUSY_PERCENT and math.isfinite(clock)]
+
+
+def _most(series: Series, name: str) -> float | None:
+    return max(samples(series, name), default=None)
+
+
+STARVED_SHARE = 0.7
+"""Mean utilisation of a job below which its input is suspected, planning value, 2026."""
+ERRATIC_SHARE = 0.4
+"""p90 less p10 of utilisation from which it swings, as a starving GPU's does, 2026."""
+FREE_SHARE, HALF = 0.3, 0.5
+"""Shares of memory left free from which a bigger batch, or a smaller card, is worth a
+try; planning values, 2026."""
+THROTTLED_SHARE = 0.05
+"""Share of busy samples held back from which throttling is reported; planning value, 2026."""
+THROTTLED_CLOCK = 0.9
+"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
+heavy matrix products at the limit of power; planning value, 2026."""
+UNEVEN_SHARE = 0.15
+"""Spread of mean utilisation between GPUs of one job from which it is uneven; 2026."""
+
+
+def suggest_changes(
+    gpus: Sequence[GpuFigures], log: SmiLog, silent: Sequence[str]
+) -> tuple[PlanChange, ...]:
+    """Every change, GPU by GPU, those that say the same of several as one; then those of the log as
+    a whole."""
+    gpus_by_change: dict[tuple[str, str], list[str]] = {}
+    for use in gpus:
+        for change in _gpu_changes(use):
+            gpus_by_change.setdefault(change, []).append(use.gpu)
+    changes = []
+    for (kind, message), names in gpus_by_change.items():
+        named = f"GPU {names[0]}" if len(names) == 1 else f"GPUs {', '.join(names)}"
+        if 1 < len(names) == len(gpus):
+            named = f"{len(gpus)} GPUs"
+        changes.append((kind, f"{named}: {message}"))
+    changes += _together(gpus, log, silent)
+    return tuple(PlanChange(kind=kind, message=message) for kind, message in changes)
+
+
+Changes = Iterator[tuple[str, str]]
+"""Kind and words of each."""
+
+
+def _gpu_changes(use: GpuFigures) -> Changes:
+    if use.busy_share > 0:
+        yield from _input(use)
+        yield from _memory(use)
+    # What holds the clock back: heat always counts, a cap of power only where it takes the clock
+    # below the sustained one, as cards under full load always run at their limit of power.
+    hot, capped = use.thermally_throttled_share, use.power_capped_share
+    median, sustained = use.clock_median_mhz, use.sustained_clock_mhz
+    clock = ""
+    if median is not None and sustained is not None:
+        clock = f" (at {median:,.0f} MHz; sustained are {sustained:,.0f} MHz)"
+    lost = f"{clock}; expect fewer useful hours than planned"
+    if hot is not None and hot >= THROTTLED_SHARE:
+        yield ("throttling", f"thermally throttled in {hot:.0%} of the samples{lost}")
+    if capped is not None and capped >= THROTTLED_SHARE:
+        words = f"power-capped in {capped:.0%} of the samples"
+        is_usual = median is not None and sustained and median >= THROTTLED_CLOCK * sustained
+        usual = f"{clock}: usual under full load, no loss to plan for"
+        kind = "power" if is_usual else "throttling"
+        yield (kind, f"{words}{usual if is_usual else lost}")
+    if hot is None and capped is None and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
+        yield (
+            "throttling",
+            f"below 90% of its sustained clock of {sustained:,.0f} MHz in "
+            f"{use.slow_clock_share:.0%} of the busy samples; log clocks_event_reasons.active to "
+            "see why",
+        )
+    if use.power_mean_w is not None:
+        share = use.power_share_of_limit
+        against = f", {share:.0%} of its limit" if share else ""
+        server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
+        yield (
+            "power",
+            f"drew {use.power_mean_w:.0f} W on average{against}; about {server_kw:.2f} kW of a "
+            "server's power for each accelerator",
+        )
+
+
+def _input(use: GpuFigures) -> Changes:
+    if use.sustained_utilisation >= STARVED_SHARE:
+        return
+    words = f"utilisation of {use.sustained_utilisation:.0%}"
+    if use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE:
+        yield (
+            "input_pipeline",
+            f"{words} swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the "
+            "input pipeline (loading, augmentation, storage) starves it; fix that before renting "
+            "more",
+        )
+    else:
+        yield (
+            "smaller_card",
+            f"{words} is low throughout: a bigger batch or a slower, cheaper card would do",
+        )
+
+
+def _memory(use: GpuFigures) -> Changes:
+    if use.memory_headroom is None or not use.memory_peak_gib:
+        return
+    free = use.memory_headroom
+    if free >= HALF:
+        yield (
+            "smaller_card",
+            f"at most {use.memory_peak_gib:.1f} GiB were used and {free:.0%} stayed free: "
+            f"{_smaller(use, use.memory_peak_gib)}",
+        )
+    if free >= FREE_SHARE:
+        yield (
+            "bigger_batch",
+            f"{free:.0%} of memory is free: a batch about {1 / (1 - free):.1f} times as big fits, "
+            "if the model's own share is small",
+        )
+
+
+def _smaller(use: GpuFigures, peak_gib: float) -> str:
+    """Cards of the same vendor that hold the peak with less memory, the smallest first."""
+    vendor = get(use.accelerator).vendor if use.accelerator else None
+    fitting = [
+        one
+        for one in all_accelerators()
+        if one.memory_gib < (use.memory_total_gib or 0.0) * 0.95
+        and usable_gib(one) >= peak_gib
+        and not one.retired
+        and one.accelerator_class == "data_center"
+        and one.bf16_tflops
+        and vendor in (None, one.vendor)
+    ]
+    names = [one.name for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
+    return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
+
+
+def _together(gpus: Sequence[GpuFigures], log: SmiLog, silent: Sequence[str]) -> Changes:
+    idle = ", ".join(use.gpu for use in gpus if use.busy_share < HALF)
+    if idle:
+        yield (
+            "idle",
+            f"GPU {idle}: idle for more than half of the log, so logged hours are not all work",
+        )
+    means = [use.sustained_utilisation for use in gpus]
+    if means and max(means) - min(means) >= UNEVEN_SHARE:
+        yield (
+            "uneven",
+            f"utilisation differs between GPUs from {min(means):.0%} to {max(means):.0%}: the "
+            "slowest sets the pace of data-parallel work",
+        )
+    gap = max((use.gap_hours or 0.0 for use in gpus), default=0.0)
+    notes = {
+        f"{gap:.2f} h of gaps in the log are not counted": gap > 0,
+        f"{log.skipped_lines} lines did not fit the header and were left out": log.skipped_lines,
+        f"unreadable timestamps: {log.unread_times} (known are forms such as 2026/11/20 "
+        "10:00:00.123 or 2026-11-20T10:00:00Z); hours and gaps leave them out": log.unread_times,
+        f"GPU {', '.join(silent)}: no utilisation was logged": silent,
+        "no column index or uuid: the lines were taken for one GPU": not log.has_gpu_column,
+    }
+    yield from (("log", words) for words, holds in notes.items() if holds)
+
+
+MIB_PER_GIB = 1024.0
+"""MiB in a GiB; definition (IEC 80000-13, 2008)."""
+MAX_BROKEN_SHARE = 0.2
+"""Share of lines that may not fit the header, such as a last one that was cut off; planning
+value, 2026."""
+MAX_GPUS = 1_024
+"""GPUs of one log; a choice of this project, 2026."""
+MAX_LINE, MAX_CELL, SHOWN = 10_000, 200, 40
+"""Characters of a line (all columns of nvidia-smi need under 3,000), of a cell, and of a value that
+a message shows; choices of this project, 2026."""
+PREAMBLE = 20
+"""Lines of other text that may stand before the header; a choice of this project, 2026."""
+FIELD = "log"
+
+TEXTS = {"timestamp", "gpu", "name", "host", "reasons"}
+"""What holds no number."""
+
+
+@cache
+def _known_columns() -> dict[str, tuple[str, float]]:
+    """Column of the query, or its short name in dmon → what it holds, and the factor to its unit.
+    Of dcgmi `GRACT` is the share of time in which the engine works, `GPUTL` that in which any
+    kernel ran."""
+    rows = read_rows(Path(__file__).with_name("gpu_log_columns.csv"))
+    return {row["column"]: (row["holds"], float(row["factor"])) for row in rows}
+
+
+SHORT_COMMAND = (
+    "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv -l 5"
+)
+"""What a refusal shows; pages and documents have one with every column that is read."""
+_MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
+_UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
+_MASK = re.compile(r"^0x[0-9a-f]{1,16}$")
+_EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
+_HEADER_UNIT = re.compile(r"\s*\[[^\]]*\]$")
+_LINE = re.compile(r"[^\r\n]+")
+_ENTITY = re.compile(r"^(GPU(?:-C?I)?) +(\d+)\s+(.*)$")
+
+
+@dataclass
+class Series:
+    """What was seen of one GPU, sample by sample; NaN where a value was missing."""
+
+    gpu: str
+    name: str = ""
+    times: list[dt.datetime | None] = field(default_factory=list)
+    values: dict[str, list[float]] = field(default_factory=dict)
+    reasons: list[int | None] = field(default_factory=list)
+    """Bit mask of why the clocks were held back, None where it was not logged."""
+
+
+@dataclass(frozen=True)
+class SmiLog:
+    """Every GPU of the log, with what could not be read."""
+
+    gpus: tuple[Series, ...]
+    skipped_lines: int
+    has_gpu_column: bool
+    unread_times: int = 0
+    """Lines whose timestamp is of no form that is read."""
+
+
+def decode_log(raw: bytes, field: str = "file") -> str:
+    """The text of a log; PowerShell redirects into UTF-16. Refuses what is neither it nor UTF-8."""
+    is_wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return raw.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            field, "is neither UTF-8 nor UTF-16 text; send the log that nvidia-smi wrote"
+        ) from None
+
+
+def read_log(text: str) -> SmiLog:
+    """The log by GPU; refuses another format on `log`, naming what was there."""
+    rows = iter(_rows(text.replace("\x00", "")))
+    header = next(rows, [])
+    columns = _columns(header)
+    has_gpu_column = "gpu" in columns
+    gpus: dict[str, Series] = {}
+    broken: list[str] = []
+    lines = unread_times = 0
+    for row in rows:
+        lines += 1
+        if _is_header(row):
+            header, columns = row, _columns(row)
+            has_gpu_column |= "gpu" in columns
+            continue
+        parsed = _parsed(row, columns, header)
+        if isinstance(parsed, str):
+            broken.append(parsed)
+            continue
+        words, numbers = parsed
+        gpu, host = words.get("gpu", "0"), words.get("host", "")
+        gpu = f"{host} {gpu}" if host and not _MISSING.match(host) else gpu
+        if gpu not in gpus and len(gpus) >= MAX_GPUS:
+            raise InvalidInput(
+                FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster"
+            )
+        series = gpus.setdefault(gpu, Series(gpu))
+        series.name = series.name or words.get("name", "")
+        stamp, mask = words.get("timestamp", ""), words.get("reasons", "").lower()
+        series.times.append(_time(stamp))
+        series.reasons.append(int(mask, 16) if _MASK.match(mask) else None)
+        for name in {**series.values, **numbers}:
+            values = series.values.setdefault(name, [])
+            values += [math.nan] * (len(series.times) - 1 - len(values))
+            values.append(numbers.get(name, math.nan))
+        unread_times += series.times[-1] is None and not _MISSING.match(stamp)
+    if len(broken) > MAX_BROKEN_SHARE * max(1, lines):
+        raise InvalidInput(
+            FIELD,
+            f"{len(broken)} of {lines} lines do not fit the header (the first: {broken[0]}); "
+            "allowed is one in five; numbers are 0 or more, bare or in nvidia-smi's own units "
+            "(%, MiB, W, C, MHz)",
+        )
+    _check(gpus)
+    return SmiLog(tuple(gpus.values()), len(broken), has_gpu_column, unread_times)
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    """Header and rows of a log, whatever its form."""
+    first = next((line for line in text[:2000].splitlines() if line.strip()), "")
+    words = first.lstrip("# ").lower().replace(",", " ").split()
+    if first.startswith("#Entity"):
+        return _dcgmi(text)
+    if first.startswith("#") and {"gpu", "sm"} <= set(words) and "pid" not in words:
+        return _dmon(text)
+    rows = list(_csv(text))
+    return iter(rows[next((i for i, row in enumerate(rows[:PREAMBLE]) if _is_header(row)), 0) :])
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
+
+
+def _csv(text: str) -> Iterator[list[str]]:
+    """Cells of each line that holds any; a stray quotation mark ends with its line, and what no
+    log of a GPU has, a line or a cell too long, is shown by its beginning."""
+    for match in _LINE.finditer(text):
+        line = match[0]
+        row = [f"{line[:SHOWN]}…"]
+        if len(line) <= MAX_LINE:
+            with suppress(csv.Error):
+                row = next(csv.reader((line,), skipinitialspace=True), [])
+        if any(len(cell) > MAX_CELL for cell in row):
+            row = [f"{line[:SHOWN]}…"]
+        if any(row):
+            yield row
+
+
+def _dmon(text: str) -> Iterator[list[str]]:
+    """Rows of `nvidia-smi dmon`, whose headers come again every page, parted by blanks or (with
+    `--format csv`) commas."""
+    lines = [line.replace(",", " ").split() for line in text.splitlines() if line.strip()]
+    header = [word.lower() for word in " ".join(lines[0]).lstrip("# ").split()]
+    columns = _known_columns()
+    names = [columns.get(word, ("", 1.0))[0] for word in header]
+    is_timed = header[:2] == ["date", "time"]
+    yield ["timestamp", *names[2:]] if is_timed else names
+    for cells in lines[1:]:
+        if cells and not cells[0].startswith("#"):
+            day = re.sub(r"^(\d{4})(\d\d)(\d\d)$", r"\1-\2-\3", cells[0])
+            yield [" ".join((day, *cells[1:2])), *cells[2:]] if is_timed else cells
+
+
+def _dcgmi(text: str) -> Iterator[list[str]]:
+    """Rows of `dcgmi dmon`, whose header comes again every page; parts of a split GPU (MIG) stand
+    as GPU-I and GPU-CI. Not everyone may profile a GPU: where the engine's share is missing the
+    driver's stands."""
+    header = next(line for line in text.splitlines() if line.strip()).lstrip("# ").split()[1:]
+    columns = [_known_columns().get(word, ("", 1.0)) for word in header]
+    names = list(dict.fromkeys(name for name, _ in columns if name))
+    yield ["gpu", *names]
+    for line in text.splitlines():
+        match = _ENTITY.match(line.strip())
+        if match is None:
+            continue
+        cells = match[3].split()
+        values: dict[str, str] = {}
+        for (name, factor), title, cell in zip(columns, header, cells, strict=False):
+            with suppress(ValueError):
+                number = f"{float(cell) * factor:.6g}"
+                if name not in values or title == "GRACT":
+                    values[name] = number
+        index = match[2] if match[1] == "GPU" else f"{match[1]} {match[2]}"
+        is_whole = len(cells) == len(columns)
+        yield [index, *(values.get(name, "N/A") for name in names)] if is_whole else cells
+
+
+def _columns(header: Sequence[str]) -> list[str]:
+    names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
+    columns = _known_columns()
+    # dmon's are known already
+    same = {holds: (holds, 1.0) for holds, _ in columns.values()}
+    known = [(same | columns).get(name, ("", 1.0))[0] for name in names]
+    if "utilisation_percent" not in known:
+        seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
+        is_log = any(known)
+        wrong = "lacks the column utilization.gpu" if is_log else "is no log of nvidia-smi"
+        others = "" if is_log else "; dmon of nvidia-smi and dcgmi is read too"
+        raise InvalidInput(FIELD, f"{wrong}: found {seen}; log with {SHORT_COMMAND}{others}")
+    # Later columns of one meaning are passed over (index and uuid: index).
+    return ["" if name in known[:i] else name for i, name in enumerate(known)]
+
+
+def _parsed(
+    row: Sequence[str], columns: Sequence[str], header: Sequence[str]
+) -> tuple[dict[str, str], dict[str, float]] | str:
+    if len(row) != len(columns):
+        return f"{len(row)} values for {len(columns)} columns"
+    words: dict[str, str] = {}
+    numbers: dict[str, float] = {}
+    for name, cell, title in zip(columns, map(str.strip, row), header, strict=True):
+        if name and len(cell) > MAX_CELL:
+            return f"a value of {len(cell):,} characters in {title.strip()}"
+        if name in TEXTS:
+            words[name] = cell
+        elif name:
+            text = _UNIT.sub("", cell)
+            numbers[name] = math.nan
+            if not _MISSING.match(cell):
+                numbers[name] = -1.0 if number_problem(text) else float(text)
+            if numbers[name] < 0:
+                return f"{cell[:SHOWN]!r} in {title.strip()}"
+    return words, numbers
+
+
+def _time(text: str) -> dt.datetime | None:
+    """nvidia-smi's 2026/11/20 10:00:00.123, ISO 8601, or seconds since 1970; UTC where a zone is
+    given."""
+    try:
+        if _EPOCH.match(text):
+            moment = dt.datetime.fromtimestamp(float(text), dt.UTC)
+        else:
+            moment = dt.datetime.fromisoformat(text.replace("/", "-"))
+        return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except (ValueError, OverflowError):
+        return None
+
+
+def _check(gpus: Mapping[str, Series]) -> None:
+    highest = max(
+        (v for series in gpus.values() for v in samples(series, "utilisation_percent")),
+        default=math.nan,
+    )
+    if math.isnan(highest):
+        raise InvalidInput(
+            FIELD,
+            "holds no value of utilization.gpu; allowed are 0 to 100%; a GPU that is split (MIG) "
+            "reports none to nvidia-smi: log dcgmi dmon -e 1001,252,155",
+        )
+    if highest > 100:
+        raise InvalidInput(
+            FIELD, f"utilization.gpu of {highest:g}% is more than 100%; allowed are 0 to 100%"
+        )
+    for series in gpus.values():
+        used = max(samples(series, "memory_used_mib"), default=0.0)
+        total = max(samples(series, "memory_total_mib"), default=math.inf)
+        if used > total > 0:
+            raise InvalidInput(
+                FIELD,
+                f"memory.used of {used:,.0f} MiB is more than memory.total of {total:,.0f} MiB",
+            )
+
+
+def samples(series: Series, name: str) -> Iterator[float]:
+    """Values of one column that were not missing."""
+    return (value for value in series.values.get(name, ()) if math.isfinite(value))

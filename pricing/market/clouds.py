@@ -1,0 +1,98 @@
+"""Clouds by the facts that each declares of itself: titles, parts, terms.
+
+An adapter's class in `pricing.providers` is the declaration of its cloud. A cloud that has prices
+in the bundle and no adapter is a row of `data/clouds.csv`. PURE: adapters import no SDK.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+
+from pricing.common.tables import read_rows
+
+TABLE = Path(__file__).parents[1] / "data" / "clouds.csv"
+ADAPTERS = "pricing.providers"
+COMMERCIAL = "commercial"
+OTHER_CLOUDS = "other-clouds"
+"""Smaller clouds with a price list: another contract, and often no more than machines."""
+MARKETPLACES = "marketplaces"
+"""Machines of many owners, without a contract for how long and how well they run."""
+log = logging.getLogger(__name__)
+
+
+class Cloud:
+    """One provider. Subclasses set what differs."""
+
+    name: str
+    """Its key everywhere."""
+    title: str
+    """What people call it."""
+    short_title: str = ""
+    """What sentences call it, where that is shorter."""
+    issuer: str = ""
+    """Who issues its invoice; its name where that is not stated."""
+    service: str = ""
+    """Its service that rents machines."""
+    by_default: bool = True
+    """Whether a refresh reads it without being told to."""
+    partitions: Mapping[str, str] = MappingProxyType({"": OTHER_CLOUDS})
+    """How regions begin → the partition that they are in, the first match first."""
+    fault: str = ""
+    """Why its adapter cannot be loaded."""
+    machine_names: str = ""
+    """How names of its machines with accelerators begin, whatever their case: a pattern."""
+    commitment_terms: tuple[int, ...] = ()
+    """Terms under which it sells every commitment, months."""
+
+    def partition(self, region: str) -> str:
+        """The part of the cloud that a region is in."""
+        matches = (part for begin, part in self.partitions.items() if region.startswith(begin))
+        return next(matches, OTHER_CLOUDS)
+
+
+def all_clouds() -> Mapping[str, Cloud]:
+    """Name → cloud."""
+    return _read_clouds(tuple(importlib.import_module(ADAPTERS).__path__))
+
+
+def find_cloud(name: str) -> Cloud:
+    """The cloud of this name; one that nobody declares is one of the other clouds.
+
+    >>> find_cloud("vast").title, find_cloud("nimbus").title
+    ('Vast.ai', 'nimbus')
+    """
+    cloud = all_clouds().get(name)
+    if cloud is None:
+        cloud = Cloud()
+        cloud.name = cloud.title = name
+    return cloud
+
+
+@lru_cache(maxsize=8)
+def _read_clouds(path: tuple[str, ...]) -> Mapping[str, Cloud]:
+    clouds: dict[str, Cloud] = {}
+    for row in read_rows(TABLE):
+        cloud = Cloud()
+        cloud.name, cloud.title = row["name"], row["title"]
+        if row["partition"]:
+            cloud.partitions = {"": row["partition"]}
+        clouds[cloud.name] = cloud
+    for module in pkgutil.iter_modules(path):
+        try:
+            adapter = getattr(
+                importlib.import_module(f"{ADAPTERS}.{module.name}"), "provider", None
+            )
+        except Exception as error:
+            log.exception("pricing/providers/%s cannot be loaded", module.name)
+            adapter = Cloud()
+            adapter.name = adapter.title = module.name
+            adapter.fault = f"{type(error).__name__}: {error}"
+        if isinstance(adapter, Cloud):
+            clouds[adapter.name] = adapter
+    return MappingProxyType(clouds)

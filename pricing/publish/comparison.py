@@ -1,0 +1,395 @@
+"""One comparison of lists: what is published, joined by offer to what came. PURE.
+
+A *part* is a purchase option of a machine family in a region. Three rules decide:
+
+- **A common factor waits.** List prices of a part (spot apart, which moves by itself) are
+  quarantined where their median moved by more than 15 %, by more than 5 % with little spread over
+  many prices (a unit or a currency that was mixed up), or one of them by more than half. What is
+  published of the part stays in force; all other parts are published. A part with nothing to
+  compare follows the smallest group around it that has: its region or family, its option, the
+  provider; and it may not cost many times what its machines cost on demand.
+- **What a list lacks stays for two lists,** marked with the day of the first list without it. The
+  third complete list without it ends it: it is no longer sold. The same holds where a list of what
+  is sold where lost more than a fifth at once.
+- **All else is published,** into an empty database too, where the bundled prices are compared.
+
+`force` takes the list as it came but for rows that are wrong by themselves.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from statistics import median
+
+from pricing.common.pluralize import pluralize
+from pricing.ingest.provider import NotRead, SkippedRow
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.machine_types import instance_family
+from pricing.market.offers import ABSENT, COMPLETE_READS, ENDED, Offer, PurchaseOption
+from pricing.publish.batch import OfferBatch, PriceChange, compare_offers
+from pricing.publish.row_checks import check_each, check_pairs
+
+MIN_ROWS = 20
+"""Prices from which on the median of a group is that of more than one machine."""
+NEAR, FAR, FAR_ROW = math.log(1.05), math.log(1.15), math.log(1.5)
+"""Moves that wait: of many prices alike, of a part, of one price of a part."""
+ALIKE = math.log(1.01)
+"""Prices moved alike that moved within this of their median; half of them are little spread."""
+ABOVE_ON_DEMAND = math.log(5)
+"""Most that a price of a part never compared may be above its machine on demand."""
+MAX_UNLISTED_SHARE = 0.20
+"""Share of what is sold that a list of what is sold where may lose at once."""
+MIN_UNLISTED = 10
+"""Offers from which on that share counts."""
+MAX_NAMES = 5
+
+Part = tuple[str, str, str]
+"""(purchase option, region, family); empty text stands for all of them."""
+ALL: Part = ("", "", "")
+Absences = Mapping[str, tuple[dt.date, int]]
+"""Offer id → (day of the first list without it, complete lists without it since)."""
+
+
+@dataclass(frozen=True)
+class PublishedState:
+    """What is published of the provider at the moment; empty before the first revision."""
+
+    offers: Sequence[Offer] = ()
+    origin: str = ""
+    exchange_rates: ExchangeRates = field(default_factory=ExchangeRates)
+    expected: Sequence[Offer] = ()
+    """What the first list of a provider is compared with while nothing is published."""
+    known_regions: frozenset[str] = frozenset()
+    """Regions of the provider in their right spelling."""
+    absences: Absences = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class HeldPart:
+    """Prices that wait for an operator, and why."""
+
+    part: Part
+    reason: str
+    ratio: float | None
+    """Median of new prices over published ones; None where nothing is published of it."""
+    offers: tuple[Offer, ...]
+    moves: tuple[PriceChange, ...] = ()
+    """The ten largest moves."""
+
+    @property
+    def name(self) -> str:
+        return name_part(self.part)
+
+    def describe(self) -> str:
+        """The part and why it waits, in words."""
+        return f"{self.name}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What of a batch is published, and what is not."""
+
+    offers: tuple[Offer, ...]
+    """What would be published: what came and is sound, and what stays in force beside it."""
+    rejected_rows: tuple[SkippedRow, ...] = ()
+    held_parts: tuple[HeldPart, ...] = ()
+    absences: Absences = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    """What the list lacks, by part, in words."""
+    taken: int = 0
+    """Offers published as they came."""
+
+    @property
+    def carried_over(self) -> int:
+        """Offers that stay in force with their own dates."""
+        return len(self.offers) - self.taken
+
+
+def part_of(offer: Offer) -> Part:
+    """The part that an offer belongs to."""
+    return offer.purchase_option.value, offer.region, _family(offer.instance_type)
+
+
+_family = lru_cache(maxsize=4096)(instance_family)
+
+
+def covers(part: Part, other: Part) -> bool:
+    """Whether `other` is `part` or lies in it.
+
+    >>> covers(("spot", "", ""), ("spot", "us-east-1", "p5"))
+    True
+    """
+    return all(not name or name == of for name, of in zip(part, other, strict=True))
+
+
+def name_part(part: Part) -> str:
+    """A part in words.
+
+    >>> name_part(("savings_plan", "", "")), name_part(("spot", "us-east-1", "p5"))
+    ('savings plan', 'spot of p5 in us-east-1')
+    """
+    option, region, family = part
+    name = option.replace("_", " ") or "all prices"
+    return name + (f" of {family}" if family else "") + (f" in {region}" if region else "")
+
+
+def compare_lists(
+    batch: OfferBatch, state: PublishedState, today: dt.date, *, force: bool = False
+) -> Comparison:
+    """What of `batch` is published over `state`; the module gives the rules."""
+    force = force or batch.origin == "bundled"  # compared when it was built
+    published = {offer.id: offer for offer in state.offers}
+    passed, rejected = check_each(
+        batch.offers,
+        provider=batch.provider,
+        rates=state.exchange_rates,
+        known_regions=state.known_regions,
+        latest=max(today, batch.as_of),
+    )
+    passed = _keep_unsold(batch, passed, state.offers)
+    held = () if force else tuple(find_held_parts(passed, state))
+    held_ids = {offer.id for part in held for offer in part.offers}
+    listed = [
+        offer if offer.id not in held_ids else replace(published[offer.id], absent_since=None)
+        for offer in passed
+        if offer.id not in held_ids or offer.id in published
+    ]
+    if not force:
+        listed, contradictions = check_pairs(listed)
+        rejected += contradictions
+    came = {name for offer in passed for name in _ids(offer)}
+    before = [offer for offer in state.offers if offer.id not in came]
+    unread = [o for o in before if not o.sold_now or _is_unread(o, batch)]
+    lacking = [] if force else [o for o in before if o.sold_now and not _is_unread(o, batch)]
+    unlisted = set() if force else _find_unlisted(listed, published)
+    lacking += [replace(o, sold_now=True) for o in listed if o.id in unlisted]
+    listed = [o for o in listed if o.id not in unlisted]
+    absences = {o.id: state.absences[o.id] for o in unread if o.id in state.absences}
+    ended, marked = [], []
+    for offer in lacking:
+        day, reads = state.absences.get(offer.id, (batch.as_of, 0))
+        if reads + 1 >= COMPLETE_READS:
+            ended.append(replace(offer, sold_now=False, absent_since=None))
+        else:
+            absences[offer.id] = day, reads + 1
+            marked.append(replace(offer, absent_since=day))
+    return Comparison(
+        (*listed, *unread, *marked, *ended),
+        tuple(rejected),
+        held,
+        absences,
+        tuple(_describe_absent(marked, ended, [o for o in state.offers if o.sold_now])),
+        sum(offer.id not in held_ids for offer in listed),
+    )
+
+
+# Parts that wait --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Moves:
+    """log(new / published) of a group of prices."""
+
+    count: int
+    typical: float
+    largest: float
+    is_alike: bool
+    """Whether half of them or more moved within 1 % of the median."""
+
+    @classmethod
+    def of(cls, logs: Sequence[float]) -> _Moves:
+        typical = median(logs)
+        alike = sum(abs(log - typical) <= ALIKE for log in logs)
+        return cls(len(logs), typical, max(logs, key=abs), 2 * alike >= len(logs))
+
+    @property
+    def has_common_factor(self) -> bool:
+        return self.count >= MIN_ROWS and self.is_alike and abs(self.typical) > NEAR
+
+    @property
+    def is_far(self) -> bool:
+        return abs(self.typical) > FAR or self.has_common_factor
+
+
+def find_held_parts(offers: Sequence[Offer], state: PublishedState) -> Iterator[HeldPart]:
+    """The parts of `offers` that wait, neighbours of one option under one name."""
+    rates, before = state.exchange_rates, {o.id: o for o in state.offers or state.expected}
+    logs: defaultdict[Part, list[float]] = defaultdict(list)
+    rows: defaultdict[Part, list[Offer]] = defaultdict(list)
+    for offer in offers:
+        rows[part_of(offer)].append(offer)
+        old = next((before[name] for name in _ids(offer) if name in before), None)
+        if old is not None and (log := _log_ratio(offer, old, rates)) is not None:
+            for group in _groups(part_of(offer)):
+                logs[group].append(log)
+    moves = {group: _Moves.of(values) for group, values in logs.items()}
+    on_demand = {
+        (offer.region, offer.instance_type): offer
+        for offer in offers
+        if offer.purchase_option is PurchaseOption.ON_DEMAND
+    }
+    reasons = {part: _judge(part, moves) for part in rows}
+    for part, of_part in rows.items():
+        if part not in moves and not reasons[part]:
+            reasons[part] = _judge_beside(of_part, on_demand, rates)
+    for name, parts in _merge([part for part, why in reasons.items() if why], rows.keys()):
+        waiting = [offer for part in parts for offer in rows[part]]
+        moved = moves.get(name)
+        why = {reasons[part] for part in parts}
+        reason = why.pop() if len(why) == 1 or moved is None else _times(moved.typical)
+        yield HeldPart(
+            name,
+            f"{pluralize(len(waiting), 'price')}, {reason}",
+            None if moved is None else math.exp(moved.typical),
+            tuple(waiting),
+            compare_offers({o.id: o for o in state.offers}, waiting).moves,
+        )
+
+
+def _groups(part: Part) -> tuple[Part, ...]:
+    """The groups whose median a price counts for; spot says nothing of other prices."""
+    option, region, family = part
+    own = (part, (option, region, ""), (option, "", family), (option, "", ""))
+    if PurchaseOption(option).is_interruptible:
+        return own
+    return (*own, ("", region, ""), ("", "", family), ALL)
+
+
+def _judge(part: Part, moves: Mapping[Part, _Moves]) -> str:
+    """Why a part waits; empty where it does not."""
+    own, (option, region, family) = moves.get(part), part
+    beside: tuple[Part, ...] = (("", region, ""), ("", "", family))
+    levels = (((option, region, ""), (option, "", family)), ((option, "", ""),), beside)
+    around = [[moves[g] for g in level if g in moves and moves[g].count >= MIN_ROWS]
+              for level in levels]  # fmt: skip
+    if own is None:  # it follows the nearest that can be compared
+        nearest = next(filter(None, around), [moves[ALL]] if ALL in moves else [])
+        far = [group for group in nearest if group.is_far]
+        return f"those beside it {_times(far[0].typical)}" if far else ""
+    is_spot = PurchaseOption(option).is_interruptible
+    shared = [group for level in around for group in level if group.has_common_factor]
+    if is_spot:  # it moves by itself, in a region or a family too
+        listed = [moves[group] for group in (*beside, ALL) if group in moves]
+        shared = [
+            *(group for group in around[1] if group.has_common_factor),
+            *(group for group in (*around[0], *listed) if group.is_alike and group.is_far),
+        ]
+        shared = [group for group in shared if abs(own.typical) > NEAR]
+    if any(abs(group.typical - own.typical) <= ALIKE for group in shared):
+        return _times(own.typical)
+    if is_spot:
+        return ""
+    if own.is_far:
+        return _times(own.typical)
+    return f"one of them {_times(own.largest)}" if abs(own.largest) > FAR_ROW else ""
+
+
+def _judge_beside(
+    offers: Sequence[Offer],
+    on_demand: Mapping[tuple[str, str], Offer],
+    rates: ExchangeRates,
+) -> str:
+    pairs = [(offer, on_demand.get((offer.region, offer.instance_type))) for offer in offers]
+    logs = [log for o, regular in pairs if regular and (log := _log_ratio(o, regular, rates))]
+    typical = median(logs) if logs else 0.0
+    return f"× {math.exp(typical):.3g} of on demand" if typical > ABOVE_ON_DEMAND else ""
+
+
+def _times(log: float) -> str:
+    ratio = math.exp(log)
+    return f"× {f'{ratio:,.0f}' if ratio > 99 else f'{ratio:.3g}'} of what is published"
+
+
+def _merge(waiting: Iterable[Part], parts: Iterable[Part]) -> Iterator[tuple[Part, list[Part]]]:
+    """Parts that wait, together where all of an option waits, of it in a region, or of a family.
+
+    >>> list(_merge([("spot", "a", "p5")], [("spot", "a", "p5"), ("spot", "b", "p5")]))
+    [(('spot', 'a', 'p5'), [('spot', 'a', 'p5')])]
+    """
+    left = set(waiting)
+    within: defaultdict[Part, list[Part]] = defaultdict(list)
+    for part in parts:
+        option, region, family = part
+        for name in (part, (option, "", family), (option, region, ""), (option, "", "")):
+            within[name].append(part)
+    for name, of_name in sorted(within.items(), key=lambda item: -len(item[1])):
+        if left.issuperset(of_name):
+            left.difference_update(of_name)
+            yield name, of_name
+
+
+def _log_ratio(offer: Offer, old: Offer, rates: ExchangeRates) -> float | None:
+    now, before = offer.effective_price_per_hour, old.effective_price_per_hour
+    if offer.currency != old.currency:
+        now, before = rates.to_usd(now, offer.currency), rates.to_usd(before, old.currency)
+    return math.log(now / before) if now and before else None
+
+
+def _ids(offer: Offer) -> tuple[str, ...]:
+    """What an offer may be published as: the bundled list of a cloud may have no zones."""
+    return (offer.id, replace(offer, zone="").id) if offer.zone else (offer.id,)
+
+
+# What did not come ------------------------------------------------------------------------
+
+
+def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
+    if batch.regions and offer.region not in batch.regions:
+        return True
+    return any(_is_of(part, offer) for part in batch.not_read if not part.availability_only)
+
+
+def _keep_unsold(batch: OfferBatch, passed: list[Offer], published: Iterable[Offer]) -> list[Offer]:
+    parts = [part for part in batch.not_read if part.availability_only]
+    unsold = {offer.id for offer in published if not offer.sold_now} if parts else set()
+    return [
+        replace(offer, sold_now=False)
+        if offer.id in unsold and any(_is_of(part, offer) for part in parts)
+        else offer
+        for offer in passed
+    ]
+
+
+def _is_of(part: NotRead, offer: Offer) -> bool:
+    limits = (
+        (part.purchase_options, offer.purchase_option),
+        (part.regions, offer.region),
+        (part.instance_types, offer.instance_type),
+    )
+    return all(not allowed or value in allowed for allowed, value in limits)
+
+
+def _find_unlisted(listed: Iterable[Offer], published: Mapping[str, Offer]) -> frozenset[str]:
+    """Ids of priced offers that a list of what is sold where lost, where it lost too many."""
+    sold = {offer.id for offer in published.values() if offer.sold_now}
+    lost = frozenset(offer.id for offer in listed if not offer.sold_now and offer.id in sold)
+    is_too_many = len(lost) >= MIN_UNLISTED and len(lost) > MAX_UNLISTED_SHARE * len(sold)
+    return lost if is_too_many else frozenset()
+
+
+def _describe_absent(
+    marked: Sequence[Offer], ended: Sequence[Offer], sold: Sequence[Offer]
+) -> Iterator[str]:
+    """A line for each day of absence and one for what is no longer sold, the largest part first."""
+    sizes = Counter(map(part_of, sold))
+    for day in sorted({offer.absent_since for offer in marked if offer.absent_since}):
+        offers = [offer for offer in marked if offer.absent_since == day]
+        yield f"{ABSENT}{day}: {_name_absent(offers, sizes)}"
+    if ended:
+        yield f"{ENDED}{_name_absent(ended, sizes)}"
+
+
+def _name_absent(offers: Iterable[Offer], sizes: Counter[Part]) -> str:
+    lost = Counter(map(part_of, offers))
+    whole = list(_merge([part for part, count in lost.items() if count >= sizes[part]], sizes))
+    counts = {name: sum(lost.pop(part) for part in parts) for name, parts in whole}
+    names = [f"{name_part(name)} ({pluralize(counts[name], 'price')})"
+             for name in sorted(counts, key=counts.__getitem__, reverse=True)]  # fmt: skip
+    names += [f"{name_part(name)} ({n} of {sizes[name]} prices)" for name, n in lost.most_common()]
+    more = f" and {len(names) - MAX_NAMES} more parts" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

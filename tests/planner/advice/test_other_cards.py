@@ -1,0 +1,59 @@
+"""Work is tied to the accelerator that is named; others that do it may cost far less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpu_cost_planner import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.verdict import Alternative
+
+SXM, PCIE = "nvidia-a100-80gb-sxm", "nvidia-a100-80gb-pcie"
+FIELD = "constraints.accelerators"
+
+
+def asked(accelerator: str, **fields: Any) -> ComparisonAnswer:
+    """Four accelerators around the clock in Canada, where eight SXM cards are the least."""
+    work = {"kind": "accelerator_hours", "accelerator": accelerator, "hours_per_month": 2920}
+    limits = {"countries": ["CA"]} | fields.pop("constraints", {})
+    return compare(
+        {
+            "start": "2027-01",
+            "horizon_months": 12,
+            "workload": work,
+            "constraints": limits,
+            **fields,
+        }
+    ).answer
+
+
+def named(answer: ComparisonAnswer) -> list[Alternative]:
+    return [one for one in answer.cheaper_if if one.field == FIELD]
+
+
+def test_another_card_of_the_same_memory_is_offered_with_its_saving() -> None:
+    answer = asked("A100-80GB")
+    (other,) = named(answer)
+    assert other.value[0] == SXM
+    assert PCIE in other.value
+    assert "Hours of A100 SXM4 80 GB are converted by measured training rates" in other.why
+    again = asked("A100-80GB", constraints={FIELD.rpartition(".")[2]: list(other.value)})
+    assert answer.verdict is not None
+    assert again.verdict is not None
+    assert again.verdict.total == other.total
+    saved = answer.verdict.expected_present_value - again.verdict.expected_present_value
+    assert float(other.saving) == pytest.approx(float(saved), rel=0.1)
+
+
+def test_a_stated_choice_offers_none() -> None:
+    assert not named(asked("A100-80GB", constraints={"accelerators": [SXM]}))
+
+
+def test_one_card_of_a_rented_eight_is_told_of_smaller_ones() -> None:
+    work = {"kind": "accelerator_hours", "accelerator": "H200", "hours_per_month": 730}
+    answer = compare({"start": "2027-01", "horizon_months": 12, "workload": work}).answer
+    (other,) = named(answer)
+    assert "is rented only in machines of 8 or more" in other.why
+    assert "half of its 141 GiB" in other.why

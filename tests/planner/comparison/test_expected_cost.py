@@ -1,0 +1,175 @@
+"""What holds of the advised plan and its expected cost in any request."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.choice import Candidate, Choice, choose, round_to_error
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.results.scenario_result import cents
+from planner.costing.scenarios import solve_scenario
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.comparison.compared import Compared, solved
+from tests.planner.comparison.finance.random_requests import random_request
+from tests.planner.costing.market_of import H100
+from tests.properties import examples
+
+KINDS = ["H100", "A100", "L4", "L40S", "H200", "A10G"]
+
+
+def catalog_request(seed: int) -> dict[str, Any]:
+    """Hours of some accelerators at listed prices, within limits of some kinds."""
+    draw = random.Random(seed)
+    months = draw.choice([3, 6, 12, 24, 36])
+    machines = draw.choice([1, 2, 8, 16, 64])
+    limits: dict[str, Any] = draw.choice(
+        [{}, {}, {"providers": ["aws", "gcp"]}, {"max_spot_share": 0.5}, {"total_budget": 1}]
+    )
+    share = draw.choice([0.3, 0.8, 1.0])
+    request = {
+        "start": "2027-01", "horizon_months": months, "sensitivity": False, "cheaper_if": False,
+        "workload": {"kind": "accelerator_hours", "accelerator": draw.choice(KINDS),
+                     "hours_per_month": round(730 * machines * share)},
+    }  # fmt: skip
+    if "total_budget" in limits:
+        limits = {"total_budget": round(730 * machines * months * draw.uniform(1.5, 6))}
+    return request | ({"constraints": limits} if limits else {})
+
+
+def check(found: Compared) -> None:
+    """The expected cost, the choice and what the first sentence says."""
+    verdict, choice, simulation = found.answer.verdict, found.choice, found.simulation
+    if verdict is None or choice is None or simulation is None or verdict.expected is None:
+        return
+    plan = found.scenarios[found.recommendation.scenario]
+    present, total, paid = simulation.cost([one.plan for one in choice.candidates])
+    at = choice.find(plan)
+    assert at is not None
+    assert verdict.expected == cents(float(total[at].mean()))
+    assert plan.total_cost + sum(verdict.risk_allowance.values(), Decimal(0)) == verdict.expected
+
+    error = float(total[at].std(ddof=1) / np.sqrt(total.shape[1]))
+    assert float(verdict.standard_error) == pytest.approx(error, rel=1e-3, abs=0.01)
+    headline = float(
+        re.search(r"Expect (-?[\d,]+(?:\.\d+)?)", verdict.sentence)[1].replace(",", "")
+    )
+    assert headline == pytest.approx(round_to_error(float(verdict.expected), error), abs=0.51)
+
+    if verdict.against is not None:
+        other = choice.find(found.scenarios[verdict.against.scenario])
+        difference = float((total[other] - total[at]).mean())
+        assert float(verdict.against.difference) == pytest.approx(difference, abs=0.011)
+
+    terms, expected = found.terms, present.mean(axis=1)
+    budget = found.request.constraints.total_budget
+    kept = np.ones(len(paid)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
+    least = min(terms.certainty, float(kept.max()) - 0.02)
+    assert kept[at] >= least
+    for one in found.answer.scenarios:
+        i = choice.find(found.scenarios[one.key]) if one.feasible else None
+        if i is not None and kept[i] >= least and expected[i] < expected[at] - 0.01:
+            assert not one.allowed
+            assert one.why_not_allowed
+            assert worse_than_asked(found, i, present)
+    if kept[at] < terms.certainty:
+        assert f"is kept in {kept[at]:.0%} of outcomes" in verdict.sentence
+    assert not worse_than_asked(found, at, present) or all(
+        worse_than_asked(found, i, present) for i in choice.admissible
+    )
+
+
+def worse_than_asked(found: Compared, at: int, present: Any) -> bool:
+    """Whether some part of a candidate saves less than it has to."""
+    choice, terms = found.choice, found.terms
+    assert choice is not None
+    mine = choice.candidates[at]
+    for part in mine.parts:
+        rivals = [
+            i
+            for i in choice.admissible
+            if not choice.candidates[i].has(part)
+            and set(choice.candidates[i].binding) <= set(mine.binding)
+        ]
+        if not rivals:
+            continue
+        rival = min(rivals, key=lambda i: present[i].mean())
+        saved = present[rival] - present[at]
+        bound = mine.binding.get(part, 0.0)
+        is_further = part[0] in ("provider", "region", "machine")
+        asked = [terms.effort_cost, terms.hurdle_share * bound]
+        asked += [terms.simplicity_share * abs(present[at].mean())] if is_further else []
+        if saved.mean() < max(asked) - 1e-6:
+            return True
+        if part in mine.binding and (saved > 0).mean() < terms.hurdle_chance:
+            return True
+    return False
+
+
+@examples(2, 250)
+@given(st.integers(0, 10**6))
+def test_any_request_of_offers_in_hand(seed: int) -> None:
+    check(solved(random_request(seed)))
+
+
+@examples(4, 250)
+@given(st.integers(0, 10**6))
+def test_any_request_at_listed_prices(seed: int) -> None:
+    check(solved(catalog_request(seed), bundled_catalog()))
+
+
+def small_request(seed: int) -> dict[str, Any]:
+    """A year or two of a few machines: on demand, a contract, a server."""
+    draw = random.Random(seed)
+    months = draw.choice([12, 18, 24])
+    level = draw.choice([1, 2, 3, 4]) * 5840 * draw.uniform(0.6, 1.0)
+    hours = [round(level * draw.choice([0.5, 1.0, 1.0, 1.5]), 1) for _ in range(months)]
+    offer = {"provider": "aws", "accelerator": H100, "accelerator_count": 8}
+    rent = draw.uniform(20, 60)
+    return {
+        "start": "2027-01", "horizon_months": months, "use_catalog": False, "sensitivity": False,
+        "cheaper_if": False, "risk": {"hours_spread": draw.choice([0.15, 0.4]), "samples": 1000},
+        "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours},
+        "custom_offers": [
+            {**offer, "label": "Rent", "purchase_option": "on_demand", "usd_per_hour": rent},
+            {**offer, "label": "Year", "purchase_option": "reserved", "term_months": 12,
+             "usd_per_hour": rent * draw.uniform(0.4, 0.8)},
+        ],
+        "on_prem": {"servers": [{
+            "server": "custom", "label": "Box", "accelerator": H100, "accelerator_count": 8,
+            "unit_price": round(rent * draw.uniform(2_000, 8_000)), "power_kw": 10,
+            "lead_time_months": draw.choice([0, 3]),
+        }]},
+    }  # fmt: skip
+
+
+@examples(3, 200)
+@given(st.integers(0, 10**6))
+def test_no_plan_that_is_tried_by_itself_costs_half_a_percent_less(seed: int) -> None:
+    found = solved(small_request(seed))
+    choice, simulation = found.choice, found.simulation
+    assert choice is not None
+    assert simulation is not None
+    units = [key for key in found.inputs.units if not found.inputs.by_key[key].existing]
+    plans = [one.plan for one in choice.candidates]
+    for counts in itertools.product(range(7), repeat=len(units)):
+        excluded = frozenset(key for key, n in zip(units, counts, strict=True) if not n)
+        started = {key: n for key, n in zip(units, counts, strict=True) if n}
+        plan = solve_scenario(
+            found.inputs, ScenarioKey.HYBRID, WorkMeter(), excluded=excluded, units=started
+        )
+        if plan.feasible and not any(plan.lines == one.lines for one in plans):
+            plans.append(plan)
+    present, total, _ = simulation.cost(plans)
+    candidates = tuple(Candidate(plan, found.inputs.by_key) for plan in plans)
+    every = choose(Choice(candidates, present, total, np.ones(len(plans)), found.terms))
+    assert choice.expected[choice.index] <= every.expected[every.index] * 1.005 + 0.01

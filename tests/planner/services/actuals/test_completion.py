@@ -1,0 +1,101 @@
+"""What a plan will have cost when it ends, and what the budget leaves of it."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import pytest
+
+from planner.models import Project
+from planner.services.actuals import actuals
+from planner.services.actuals.completion import estimate_completion
+from tests.planner.workspace import PLAIN, Workspace
+
+pytestmark = pytest.mark.usefixtures("months_over")
+
+
+MONTHLY = Decimal(27520)
+"""What the plan costs each month: 500 h of a machine at 55.04."""
+
+
+@pytest.fixture
+def project(work: Workspace) -> Project:
+    row = work.project(
+        budget="200000",
+        assumptions={
+            **PLAIN,
+            "constraints": {"purchase_options": ["on_demand"]},
+            "on_prem": {"servers": []},
+            "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+        },
+    )
+    work.saved(row)
+    return row
+
+
+def pay(work: Workspace, project: Project, **months: int | str) -> None:
+    rows = "".join(f"{name.replace('m', '2027-')},{cost}\n" for name, cost in months.items())
+    actuals.load_actuals(work.access(), project, io.BytesIO(f"month,cost\n{rows}".encode()))
+
+
+def test_a_month_without_an_upload_is_estimated_and_never_nothing(
+    work: Workspace, project: Project
+) -> None:
+    pay(work, project, m01=30000, m03=30000)
+    done = estimate_completion(project)
+    assert (done.months_left, done.is_due_after) == (4, False)
+    assert done.estimate_at_completion == pytest.approx(180_000)
+
+
+@pytest.mark.parametrize(("budget", "period"), [("180000", "total"), ("30000", "monthly")])
+def test_a_budget_counts_for_all_months_of_the_plan(
+    work: Workspace, project: Project, budget: str, period: str
+) -> None:
+    pay(work, project, m01=36000, m02=24000)
+    project.budget, project.budget_period = budget, period
+    done = estimate_completion(project)
+    assert done.budget_headroom == 180_000 - done.estimate_at_completion
+
+
+def test_a_plan_in_another_currency_is_not_compared(work: Workspace, project: Project) -> None:
+    pay(work, project, m01=36000)
+    project.assumptions = {**project.assumptions, "currency": "EUR"}
+    table = actuals.variance(project)
+    assert table.plan is None
+    assert "The plan is in USD and the project in EUR" in table.as_dict()["warnings"][0]
+    assert estimate_completion(project, table) is None
+
+
+def test_months_after_the_plan_are_none_of_those_left(work: Workspace) -> None:
+    row = work.project(
+        assumptions={
+            **PLAIN,
+            "term_end": "full",
+            "constraints": {"purchase_options": ["reserved"]},
+            "on_prem": {"servers": []},
+        }
+    )
+    work.saved(row)
+    pay(work, row, m01=30000, m02=30000)
+    done = estimate_completion(row)
+    assert (done.months_left, done.is_due_after) == (4, True)
+
+
+def test_months_outside_of_the_plan_are_paid_but_neither_done_nor_compared(
+    work: Workspace, project: Project
+) -> None:
+    pay(work, project, m01=27520)
+    rows = b"month,cost\n2026-11,100000\n2027-09,5000\n"
+    actuals.load_actuals(work.access(), project, io.BytesIO(rows))
+    done = estimate_completion(project)
+    assert done is not None
+    assert (done.months_done, done.months_left) == (1, 5)
+    assert done.actual == 132_520
+    assert done.estimate_at_completion == 105_000 + MONTHLY * 6
+    (words,) = done.warnings
+    assert words == (
+        "2026-11, 2027-09 are no months of the plan, which pays from 2027-01 to 2027-06: the "
+        "105,000 USD paid in them count as paid, not as months done nor in the share that is "
+        "carried on."
+    )

@@ -1,0 +1,1 @@
+"""Fits sizing to published runs, rates and draws of power, which the product does not hold."""
