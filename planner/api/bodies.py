@@ -94,6 +94,7 @@ Event = Literal[
     "saved_comparison.approved",
     "project.price_moved",
     "project.budget_overrun",
+    "prices.held",
 ]
 TOKEN_DAYS = 90
 

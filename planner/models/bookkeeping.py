@@ -241,6 +241,7 @@ class WebhookEvent(models.TextChoices):
     APPROVED = "saved_comparison.approved"
     PRICE_MOVED = "project.price_moved"
     BUDGET_OVERRUN = "project.budget_overrun"
+    PRICES_HELD = "prices.held"
     TEST = "test"
 
 

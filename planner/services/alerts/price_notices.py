@@ -1,4 +1,5 @@
-"""Tells operators of prices that were not published, by e-mail.
+"""Tells operators of prices that were not published, by e-mail and
+webhook.
 
 One notice for what is new: a provider that goes on failing, or being quarantined, for the same
 reason is told again each day.
@@ -14,7 +15,9 @@ from django.conf import settings
 from django.urls import reverse
 
 from planner.contract.labels import cloud_title
+from planner.models import WebhookEvent
 from planner.services.jobs.background import queue_mail
+from planner.services.webhooks.webhooks import emit_to_operators
 from pricing.models import RefreshRun
 from pricing.publish.refresh import RefreshResult
 from pricing.revisions import list_newly_unread
@@ -26,11 +29,17 @@ _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantine
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
-    problems = [
-        (_make_headline(one), one.message, one.hint)
-        for one in results
-        if one.outcome in _HEADLINES and _is_new(one)
-    ]
+    new = [one for one in results if one.outcome in _HEADLINES and _is_new(one)]
+    for one in new:
+        if reasons := one.publication.reasons if one.publication else ():
+            named = [reason.split(": ", 1) for reason in reasons]
+            held = {
+                "provider": one.provider,
+                "parts": [{"part": name, "reason": reason} for name, reason in named],
+                "message": one.hint,
+            }
+            emit_to_operators(WebhookEvent.PRICES_HELD, held)
+    problems = [(_make_headline(one), one.message, one.hint) for one in new]
     for one in results:
         revision = one.publication.revision if one.publication else None
         if revision and (unread := list_newly_unread(revision)):

@@ -19,6 +19,8 @@ from django.utils import timezone
 from planner.models import (
     Access,
     DeliveryState,
+    Membership,
+    Role,
     Team,
     WebhookDelivery,
     WebhookEndpoint,
@@ -57,6 +59,9 @@ def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> Webho
     require(access, team.pk, OWN)
     outbound.check_url(values["url"])
     require_room("webhooks", WebhookEndpoint.objects.filter(team=team))
+    if WebhookEvent.PRICES_HELD in values["events"] and team.pk not in _operators_teams():
+        problem = f"{WebhookEvent.PRICES_HELD} is sent only to teams that a member of staff owns"
+        raise InvalidInput("events", problem)
     endpoint = WebhookEndpoint.objects.create(team=team, secret=new_secret(), **values)
     record(access, "webhook.created", endpoint, after=values)
     return endpoint
@@ -76,6 +81,17 @@ def emit(team_id: int, event: WebhookEvent, payload: Mapping[str, Any]) -> None:
     """Queues `event` for each of the team's endpoints that asked for it."""
     endpoints = WebhookEndpoint.objects.filter(team_id=team_id)
     _queue([e for e in endpoints if event in e.events], event, payload)
+
+
+def emit_to_operators(event: WebhookEvent, payload: Mapping[str, Any]) -> None:
+    """Queues `event` for the endpoints that asked for it of teams that staff own."""
+    endpoints = WebhookEndpoint.objects.filter(team_id__in=_operators_teams())
+    _queue([e for e in endpoints if event in e.events], event, payload)
+
+
+def _operators_teams() -> set[int]:
+    owners = Membership.objects.filter(role=Role.OWNER, user__is_staff=True, user__is_active=True)
+    return set(owners.values_list("team_id", flat=True))
 
 
 @transaction.atomic

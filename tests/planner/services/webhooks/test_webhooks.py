@@ -5,15 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from planner.models import (
     AlertKind,
     DeliveryState,
+    Role,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
@@ -22,7 +25,11 @@ from planner.services.alerts.alerts import Finding, create_alerts
 from planner.services.projects import saved_comparisons
 from planner.services.webhooks import outbound, webhooks
 from pricing.common.invalid_input import InvalidInput
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish, refresh_ended
+from pricing.publish.refresh import RefreshResult
 from tests.planner.workspace import Workspace, market
+from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example.com/plans"
@@ -128,14 +135,45 @@ def test_what_failed_before_is_sent_after_what_is_new(work: Workspace, wire: Wir
     ]
 
 
+def test_held_prices_reach_teams_that_staff_own_and_no_others(work: Workspace, wire: Wire) -> None:
+    with pytest.raises(InvalidInput, match="only to teams that a member of staff owns"):
+        endpoint(work, events=[WebhookEvent.PRICES_HELD])
+    owner = work.users[Role.OWNER]
+    get_user_model().objects.filter(pk=owner.pk).update(is_staff=True)
+    endpoint(work, events=[WebhookEvent.PRICES_HELD])
+    endpoint(work)
+    refresh_ended.send(sender=None, results=(held_prices(),))
+    refresh_ended.send(sender=None, results=(RefreshResult("gcp", "failed", "it answered 500"),))
+    [(url, body, _)] = wire.sent
+    told = json.loads(body)
+    assert (url, told["event"], told["data"]["provider"]) == (URL, "prices.held", "aws")
+    (part,) = told["data"]["parts"]
+    assert part["part"] == "on demand of p5 in region-1"
+    assert part["reason"] == "1 price, × 2 of what is published"
+    get_user_model().objects.filter(pk=owner.pk).update(is_staff=False)
+    refresh_ended.send(sender=None, results=(held_prices(),))
+    assert len(wire.sent) == 1
+
+
+def held_prices() -> RefreshResult:
+    """A refresh in which the price of one region doubled."""
+    rows = tuple(offer("55.04", region=f"region-{n}") for n in range(2))
+    publish(OfferBatch("aws", rows, dt.date(2026, 11, 20)), force=True)
+    dear = (rows[0], replace(rows[1], price_per_hour=rows[1].price_per_hour * 2))
+    done = publish(OfferBatch("aws", dear, dt.date(2026, 11, 21)))
+    return RefreshResult("aws", "quarantined", "; ".join(done.reasons), "Release it.", done)
+
+
 def test_the_guide_names_every_field_of_every_event(work: Workspace, wire: Wire) -> None:
     market()
+    get_user_model().objects.filter(pk=work.users[Role.OWNER].pk).update(is_staff=True)
     endpoint(work, events=[event for event in WebhookEvent.values if event != "test"])
     row = work.project()
     plan = saved_comparisons.submit(work.access(), work.saved(row))
     saved_comparisons.approve(work.access(), plan)
     overrun = [Finding(AlertKind.BUDGET_OVERRUN, "What was paid is too much.", "1.00", "2.00")]
     create_alerts(row, "USD", overrun)
+    refresh_ended.send(sender=None, results=(held_prices(),))
     webhooks.send_test(work.access(), WebhookEndpoint.objects.get())
     told = [json.loads(body) for _, body, _ in wire.sent]
     rows = re.findall(r"^\| (`.*?) \| (.*?) \|", GUIDE.split("field of `data`")[1], re.MULTILINE)
