@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,15 @@ _LIFTED_IN_FORCE: Sequence[
     ),
     (
         RelaxableLimit(
+            "constraints.allow_mixed_accelerators",
+            True,
+            "several kinds of machine",
+            "Jobs of one accelerator each are planned on one kind of machine, at one provider.",
+        ),
+        lambda request, rules: rules.one_machine,
+    ),
+    (
+        RelaxableLimit(
             IN_PLACE, (), "the servers you already own are given up", _IN_PLACE_STATED, True
         ),
         lambda request, rules: bool(request.on_prem.already_owned),
@@ -300,16 +309,48 @@ def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
             shown = f"any accelerator with {shown} memory"
             value = (named.slug, *alike)
             yield RelaxableLimit("constraints.accelerators", value, shown, why, is_stated=True)
-        sizes = offers.accelerator_count[
-            offers.accelerator.match_names({named.slug})[offers.accelerator.codes]
-        ]
-        smallest = sizes.min(initial=inf)
+        smallest = _smallest_machine(results)
         if smallest <= results.demand.peak_accelerators.max():
             return
         why = (
             f"{named.name} is rented only in machines of {smallest:g} or more. {why} See that the "
             f"work fits in half of its {named.memory_gib:g} GiB."
         )
+
+
+def _smallest_machine(results: ComparisonResults) -> float:
+    """Accelerators of the smallest machine of the one that is named, in the parts of clouds that
+    the rules allow; infinite where none is sold."""
+    offers = results.preparation.catalog.offers
+    rows = offers.select(accelerators={get(results.demand.accelerator).slug})
+    is_allowed = np.isin(offers.partitions, list(results.preparation.rules.partitions))
+    sizes = offers.accelerator_count[rows[is_allowed[offers.place_codes[rows]]]]
+    return float(sizes.min(initial=inf))
+
+
+def describe_idle(results: ComparisonResults, alternatives: Iterable[Alternative]) -> str:
+    """That the accelerator that is named is sold only in machines larger than the work, how many of
+    one stay idle, and the cheapest plan on others or in other clouds; empty where all are at work.
+    """
+    request, key = results.request, results.recommendation.scenario
+    if key is None or results.demand.is_sized or request.workload.accelerator is None:
+        return ""
+    plan, inputs = results.scenarios[key], results.inputs
+    used = [inputs.by_key[name] for name in {*plan.used_hours, *plan.units_started}]
+    size, busy = _smallest_machine(results), ceil(results.demand.peak_accelerators.max())
+    named = get(results.demand.accelerator)
+    if not busy < size < inf or any(
+        source.is_owned or source.existing or (source.accelerator, source.accelerators)
+        != (named.slug, size)
+        for source in used
+    ):  # fmt: skip
+        return ""
+    idle = f"{named.name} is sold only in machines of {size:g}: {size - busy:g} of {size:g} idle."
+    other = next((one for one in alternatives if one.field in {*OTHER_CARDS, PARTITIONS}), None)
+    if other is None:
+        return idle
+    cost = format_money(other.total, request.currency)
+    return f"{idle} With {other.change}, {other.plan[0].lower()}{other.plan[1:-1]}: {cost}."
 
 
 def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]:
@@ -496,6 +537,7 @@ def _solve_lifted(
 _ANY_OFFERS: Mapping[str, Any] = {
     "interruptible": False,
     "one_accelerator": False,
+    "one_machine": False,
     "term_end": "full",
 }
 """Rules that do not say which offers may matter, at some value."""

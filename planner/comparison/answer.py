@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from planner.comparison.alternatives import find_alternatives
+from planner.comparison.alternatives import describe_idle, find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.drivers import build_drivers, list_turns
 from planner.comparison.results import ComparisonResults
@@ -92,7 +92,14 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
-    verdict = verdict.model_copy(update={"ask_first": asking, "turns": list_turns(drivers)})
+    idle = describe_idle(results, alternatives)
+    verdict = verdict.model_copy(
+        update={
+            "ask_first": asking,
+            "turns": list_turns(drivers),
+            "sentence": f"{verdict.sentence} {idle}".rstrip(),
+        }
+    )
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),

@@ -296,6 +296,7 @@ class Preparation:
             is_level=self.demand.is_level,
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
+            one_machine=self.rules.one_machine,
             least_peaks=self._least_peaks() if self.rules.one_accelerator else None,
             fills_machines=self.offers.job_nodes.fills_machines,
             coverage=self.coverage,

@@ -79,6 +79,8 @@ class ModelInputs:
     """Whether scenarios other than spot may use what can be taken back."""
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator."""
+    one_machine: bool = False
+    """Whether a plan rents one kind of machine."""
     least_peaks: Mapping[str, tuple[float, ...]] | None = None
     """[T] reference accelerators that runs take at least on a kind; None: no least."""
     fills_machines: bool = False

@@ -91,6 +91,16 @@ def group_by_run(keys: Collection[str], inputs: ModelInputs) -> Iterator[RunGrou
         yield RunGroup(_lasting_as_charged(keys, inputs.peak, inputs), inputs.peak)
 
 
+def group_by_machine(keys: frozenset[str], inputs: ModelInputs) -> list[frozenset[str]]:
+    """The sources of each kind of rented machine, with all that is owned or signed already."""
+    sources = {key: inputs.by_key[key] for key in keys}
+    own = {key for key, source in sources.items() if _is_own(source) or not source.provider}
+    rented: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for key in sorted(keys - own):
+        rented[sources[key].provider, sources[key].instance_type].add(key)
+    return [frozenset(own | of_one) for of_one in rented.values()] or [frozenset(own)]
+
+
 def _by_machine(keys: Collection[str], job: int, inputs: ModelInputs) -> Iterator[frozenset[str]]:
     whole, own = set(), set()
     rented: dict[tuple[str, float], set[str]] = defaultdict(set)

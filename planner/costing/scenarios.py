@@ -20,7 +20,7 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.run_machines import group_by_run
+from planner.costing.run_machines import group_by_machine, group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
 from pricing.common.pluralize import pluralize
 from pricing.market.coverage import PriceState
@@ -199,6 +199,10 @@ class _ScenarioSolver:
                 credits=credits,
             )
             return plan if self.inputs.fills_machines else replace(plan, peak=None)
+        if self.inputs.one_machine:
+            machines = group_by_machine(keys, self.inputs)
+            plan = solve_by_kind(problem, machines, work, ceiling, known, credits=credits)
+            return replace(plan, peak=None)
         if credits is None:
             return solve(problem, keys, work=work, ceiling=ceiling)
         return credits.settle(solve(problem, keys, work=work, spending=credits.spending))

@@ -58,6 +58,8 @@ class PlanRules:
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
+    one_machine: bool = False
+    """Whether a plan rents one kind of machine, as people who share nothing have one each."""
     smallest_cents: int = 1
     """Hundredths of the currency in the smallest amount that is paid: 100 in one without cents."""
     all_break_even: bool = False
@@ -109,6 +111,13 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         interruptible=is_spot_wanted if workload.interruptible is None else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
         one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
+        one_machine=(
+            not workload.is_sized
+            and workload.accelerators_per_job == 1
+            and not limits.allow_mixed_accelerators
+            and (limits.min_providers or 1) == 1
+            and limits.max_provider_share is None
+        ),
         smallest_cents=10 ** (2 - decimals_of(request.currency)),
         all_break_even=request.break_even == "all",
         is_sized=workload.is_sized,

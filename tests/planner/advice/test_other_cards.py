@@ -57,3 +57,32 @@ def test_one_card_of_a_rented_eight_is_told_of_smaller_ones() -> None:
     (other,) = named(answer)
     assert "is rented only in machines of 8 or more" in other.why
     assert "half of its 141 GiB" in other.why
+    assert answer.verdict is not None
+    words = answer.verdict.sentence
+    assert "H200 SXM 141 GB is sold only in machines of 8: 7 of 8 idle." in words
+    assert f"{float(other.total):,.0f} USD" in words.partition("idle. With any accelerator")[2]
+
+
+def test_nothing_is_called_idle_where_eight_work_or_fewer_are_sold() -> None:
+    for name, hours in (("H200", 5840), ("H100", 730)):
+        work = {"kind": "accelerator_hours", "accelerator": name, "hours_per_month": hours}
+        answer = compare({"start": "2027-01", "horizon_months": 12, "workload": work}).answer
+        assert answer.verdict is not None
+        assert " idle" not in answer.verdict.sentence
+
+
+def rented(answer: ComparisonAnswer) -> set[tuple[str, str]]:
+    """Kinds of machine in the plan that is advised."""
+    assert answer.verdict is not None
+    offers = [answer.offers[part.source] for part in answer.verdict.decision]
+    return {(offer.provider, offer.instance_type) for offer in offers}
+
+
+def test_people_who_share_nothing_have_one_kind_of_machine() -> None:
+    work = {"kind": "accelerator_hours", "accelerator": "A100-80GB", "hours_per_month": 7300}
+    question = {"start": "2027-01", "horizon_months": 12, "workload": work}
+    people = work | {"accelerators_per_job": 1}
+    apart = compare(question | {"workload": people}).answer
+    assert len(rented(apart)) == 1 < len(rented(compare(question).answer))
+    (mixed,) = [one for one in apart.cheaper_if if "mixed_accelerators" in one.field]
+    assert float(mixed.saving or 0) > 0
