@@ -80,7 +80,7 @@ def load(folder: Path = catalog.FOLDER, *, force: bool = False) -> list[Loaded]:
     """Bring the database up to the shipped catalog; what is there already costs no work.
 
     Prices that a live refresh has published since stay in force unless `force` is given.
-    Raises `ProviderUnavailable` for prices older than those loaded, `InvalidInput` for a bad file.
+    Raises `InvalidInput` for a bad file.
     """
     rates, regions = catalog.read_exchange_rates(folder), catalog.read_regions(folder)
     stored = {rate for dated in reference.exchange_rates().by_currency.values() for rate in dated}
@@ -104,9 +104,18 @@ def load_other_clouds(folder: Path = catalog.FOLDER, *, force: bool = False) -> 
     )
 
 
-def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded]:
+def load_latest(path: Path, *, force: bool = False) -> list[Loaded]:
+    """Publish the prices of a Parquet file (`prices export`) of the providers of which it has newer
+    ones than those in force, live ones too."""
+    batches = group_batches(history.read_prices(path), catalog.ORIGIN)
+    return list(_load_batches(batches, force, replaces_live=True))
+
+
+def _load_batches(
+    batches: Iterable[OfferBatch], force: bool, *, replaces_live: bool = False
+) -> Iterator[Loaded]:
     for batch in batches:
-        reason = None if force else _reason_to_skip(batch)
+        reason = None if force else _reason_to_skip(batch, replaces_live)
         if reason is None:
             publication = publish(batch, force=force)
             rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
@@ -117,11 +126,14 @@ def _load_batches(batches: Iterable[OfferBatch], force: bool) -> Iterator[Loaded
             yield Loaded(batch.provider, len(batch.offers), False, reason)
 
 
-def _reason_to_skip(batch: OfferBatch) -> str | None:
+def _reason_to_skip(batch: OfferBatch, replaces_live: bool) -> str | None:
     latest = store.latest(batch.provider)
     if latest is None:
         return None
-    if latest.origin != catalog.ORIGIN:
+    is_live = latest.origin != catalog.ORIGIN
+    if latest.as_of > batch.as_of or (
+        is_live and not (replaces_live and latest.as_of < batch.as_of)
+    ):
         return f"revision {latest.number} ({latest.origin}) of {latest.as_of} stays in force"
     is_same = set(store.read_offers(latest)) == set(batch.offers)
     return f"revision {latest.number}" if is_same else None

@@ -39,7 +39,7 @@ def to_row(offer: Offer) -> dict[str, str]:
     >>> row["accelerator_count"], row["price_per_hour"], row["as_of"], row["sold_now"]
     ('1/6', '0.590', '', 'true')
     """
-    return {name: _format_value(getattr(offer, name)) for name in OFFER_COLUMNS}
+    return {name: format_value(getattr(offer, name)) for name in OFFER_COLUMNS}
 
 
 def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
@@ -54,7 +54,8 @@ def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
     return read_row(Offer, row, where)
 
 
-def _format_value(value: object) -> str:
+def format_value(value: object) -> str:
+    """A value of an offer as text that `from_row` reads; empty for None."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from pricing.common.amounts import to_scaled
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offer_rows import read_csv
+from pricing.market.offer_rows import OFFER_COLUMNS, format_value, from_row, read_csv
 from pricing.market.offers import Offer
 from pricing.models import OPEN, Listing, PastPrice, Price, Revision
 from pricing.storage import bulk, store
@@ -73,6 +73,7 @@ def _insert_past_prices(offers: Sequence[Offer]) -> None:
     bulk.insert(PastPrice, _COLUMNS, prices)
 
 
+_NEEDS_PYARROW = "Parquet needs pyarrow: install the extra parquet (pip install '.[parquet]')"
 BATCH_ROWS = 20_000
 """Rows held in memory at once."""
 Row = dict[str, Any]
@@ -87,9 +88,7 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
         import pyarrow
         from pyarrow.parquet import ParquetWriter
     except ImportError:
-        raise InvalidInput(
-            "file", "Parquet needs pyarrow: install the extra parquet (pip install '.[parquet]')"
-        ) from None
+        raise InvalidInput("file", _NEEDS_PYARROW) from None
     text, number, day = pyarrow.string(), pyarrow.float64(), pyarrow.date32()
     amount = pyarrow.decimal128(28, 10)
     kinds = {
@@ -105,6 +104,7 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
             ("price_per_hour", amount),
             ("upfront", amount),
             ("sold_now", pyarrow.bool_()),
+            ("as_of", day),
             ("revision", pyarrow.int32()),
             ("from_day", day),
             ("to_day", day),
@@ -113,7 +113,7 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
     count = 0
     rows = (
         row
-        for row in _iterate_rows(providers)
+        for row in _iterate_rows(providers, on)
         if on is None or (row["from_day"] <= on and (row["to_day"] is None or on < row["to_day"]))
     )
     batch = list(islice(rows, BATCH_ROWS))
@@ -129,7 +129,28 @@ def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None =
     return count
 
 
-def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
+def read_prices(path: Path) -> list[Offer]:
+    """The offers of a Parquet file that `write_prices` wrote for one day; `InvalidInput` for any
+    other file."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise InvalidInput("source", _NEEDS_PYARROW) from None
+    try:
+        rows: list[Row] = parquet.read_table(path).to_pylist()
+    except (OSError, ArrowException):
+        raise InvalidInput("source", f"{path} is not a Parquet file") from None
+    offers = [
+        from_row({name: format_value(row.get(name)) for name in OFFER_COLUMNS}, f"row {number}")
+        for number, row in enumerate(rows, start=1)
+    ]
+    if len({offer.id for offer in offers}) < len(offers):
+        raise InvalidInput("source", f"{path} holds a history; export the prices of one day")
+    return offers
+
+
+def _iterate_rows(providers: Sequence[str], on: dt.date | None) -> Iterator[Row]:
+    """Every price, the days on which those in force on a day were read with it."""
     revisions = Revision.objects.order_by("provider", "number")
     listed = Listing.objects.order_by().values_list("provider", flat=True).distinct()
     known = set(listed) | set(revisions.values_list("provider", flat=True))
@@ -147,12 +168,17 @@ def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
             rows = [row for row in group if first_day is None or row.date < first_day]
             for row, following in zip(rows, [*rows[1:], None], strict=True):
                 to_day = following.date if following else first_day
-                yield _build_row(row, revision=None, from_day=row.date, to_day=to_day)
+                yield _build_row(
+                    row, as_of=row.date, revision=None, from_day=row.date, to_day=to_day
+                )
+        in_force = revisions.filter(provider=provider, as_of__lte=on or dt.date.min).last()
+        read_on = {o.id: o.as_of for o in store.read_offers(in_force)} if in_force else {}
         prices = Price.objects.filter(listing__provider=provider).select_related("listing")
         for price in prices.order_by("listing_id", "first_revision").iterator(BATCH_ROWS):
             ended = price.last_revision != OPEN
             yield _build_row(
                 price,
+                as_of=read_on.get(price.listing.offer_id, days[price.first_revision]),
                 revision=price.first_revision,
                 from_day=days[price.first_revision],
                 to_day=days.get(price.last_revision + 1) if ended else None,

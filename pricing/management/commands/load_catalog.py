@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from pricing.bundled import catalog
-from pricing.bundled.load import load, load_other_clouds, open_source
+from pricing.bundled.load import load, load_latest, load_other_clouds, open_source
+from pricing.bundled.package import PACKAGE, find_prices
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.management.database_command import DatabaseCommand
@@ -26,6 +27,14 @@ class Command(DatabaseCommand):
             help="a newer one: a folder, a wheel of the program or another zip archive with its "
             "files, or the https address of one",
         )
+        parser.add_argument(
+            "--latest",
+            nargs="?",
+            const=PACKAGE,
+            metavar="FILE",
+            help="then newer prices too: of a Parquet file that `prices export` wrote, or without "
+            f"one of the package {PACKAGE} (pip install --upgrade {PACKAGE})",
+        )
         parser.add_argument("--force", action="store_true", help="publish it over newer prices")
         parser.add_argument(
             "--other-clouds",
@@ -36,13 +45,22 @@ class Command(DatabaseCommand):
         )
 
     def handle(
-        self, *args: Any, source: str, force: bool, other_clouds: bool, **options: Any
+        self,
+        *args: Any,
+        source: str,
+        force: bool,
+        other_clouds: bool,
+        latest: str | None = None,
+        **options: Any,
     ) -> None:
         try:
+            newer = latest and find_prices(latest)
             with open_source(source) as folder:
                 parts = load(folder, force=force)
                 if other_clouds:
                     parts += load_other_clouds(folder, force=force)
+            if newer:
+                parts += load_latest(newer, force=force)
         except ProviderUnavailable as error:
             raise CommandError(str(error)) from None
         except (InvalidInput, FileNotFoundError) as error:

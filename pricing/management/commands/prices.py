@@ -12,6 +12,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from pricing.bundled.package import PACKAGE, write_wheel
 from pricing.common.invalid_input import InvalidInput, check_known_day
 from pricing.common.pluralize import pluralize
 from pricing.management.database_command import DatabaseCommand
@@ -35,6 +36,9 @@ class Command(DatabaseCommand):
             "--provider", action="append", default=[], metavar="P", help="only this; repeatable"
         )
         parser.add_argument("--all", action="store_true", help="verify past revisions too")
+        parser.add_argument(
+            "--wheel", action="store_true", help=f"export to a folder, as the package {PACKAGE}"
+        )
         parser.add_argument("--on", metavar="DAY", help="export as of it, 2026-10-31; else today")
 
     def handle(
@@ -47,7 +51,10 @@ class Command(DatabaseCommand):
                 raise InvalidInput("file", "is missing; name the Parquet file to write")
             else:
                 day = _parse_day(options["on"]) if action == "export" else None
-                count = write_prices(file, provider, day)
+                if options["wheel"]:
+                    file, count = write_wheel(file, provider)
+                else:
+                    count = write_prices(file, provider, day)
                 self.stdout.write(f"{file}: {pluralize(count, 'price')}")
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None

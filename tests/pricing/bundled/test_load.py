@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
@@ -125,3 +128,76 @@ def test_an_archive_without_a_catalog_is_refused(tmp_path: Path, content: str) -
 def test_an_address_that_is_not_https_is_refused() -> None:
     with pytest.raises(CommandError, match="is not an address that may be called"):
         call_command("load_catalog", "http://prices.example/prices.whl")
+
+
+def publish_on(day: dt.date, usd_per_hour: str, origin: str = "live") -> None:
+    offers = (offer(usd_per_hour=usd_per_hour, as_of=day), offer("p4d.24xlarge", "32", as_of=day))
+    publish(OfferBatch("aws", offers, day, origin), force=True, today=day)
+
+
+def in_force() -> tuple[str, dict[str, tuple[Decimal, dt.date | None]]]:
+    latest = store.latest("aws")
+    assert latest is not None
+    offers = store.read_offers(latest)
+    return latest.origin, {one.instance_type: (one.price_per_hour, one.as_of) for one in offers}
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    """Prices of 9 August, a file and a wheel of them; then the database is as on 1 August."""
+    pytest.importorskip("pyarrow")
+    publish_on(dt.date(2026, 8, 9), "60.5")
+    for target in ("prices.parquet", "--wheel"):
+        file = tmp_path / ("" if target == "--wheel" else target)
+        call_command("prices", "export", str(file), *{target} & {"--wheel"}, stdout=StringIO())
+    for model in (models.Price, models.Listing, models.Revision):
+        model.objects.all().delete()
+    publish_on(dt.date(2026, 8, 1), "55.04")
+    return tmp_path
+
+
+NEWER = {
+    "p5.48xlarge": (Decimal("60.5"), dt.date(2026, 8, 9)),
+    "p4d.24xlarge": (Decimal("32"), dt.date(2026, 8, 9)),
+}
+
+
+def test_newer_prices_of_a_file_replace_live_ones_and_older_ones_do_not(
+    exported: Path, bundle: Path
+) -> None:
+    file = exported / "prices.parquet"
+    call_command("load_catalog", str(bundle), "--latest", str(file), stdout=StringIO())
+    assert in_force() == ("bundled", NEWER)
+    publish_on(dt.date(2026, 8, 10), "61")
+    said = StringIO()
+    call_command("load_catalog", str(bundle), "--latest", str(file), stdout=said)
+    assert in_force()[1]["p5.48xlarge"] == (Decimal("61"), dt.date(2026, 8, 10))
+    assert "stays in force" in said.getvalue()
+
+
+def test_the_package_is_one_that_pip_installs_and_loads(
+    exported: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (wheel,) = exported.glob("gpu_cost_planner_prices-2026.8.9-py3-none-any.whl")
+    site = exported / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target"]
+    subprocess.run([*pip, str(site), str(wheel)], check=True, capture_output=True)
+    monkeypatch.syspath_prepend(str(site))
+    call_command("load_catalog", str(bundle), "--latest", stdout=StringIO())
+    assert in_force() == ("bundled", NEWER)
+    call_command("load_catalog", str(bundle), stdout=StringIO())
+    assert in_force() == ("bundled", NEWER)
+
+
+def test_what_is_no_price_file_of_one_day_is_refused(exported: Path, bundle: Path) -> None:
+    publish_on(dt.date(2026, 8, 2), "56")
+    history, text = exported / "history.parquet", exported / "text.parquet"
+    call_command("prices", "history", str(history), stdout=StringIO())
+    text.write_text("no prices")
+    for name, words in (
+        (str(history), "holds a history"),
+        (str(text), "is not a Parquet file"),
+        ("none.parquet", "neither a file nor installed"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command("load_catalog", str(bundle), "--latest", name, stdout=StringIO())
