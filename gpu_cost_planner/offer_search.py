@@ -37,7 +37,7 @@ def search_offers(
     fields_by_name["accelerator"] = resolve_slugs(fields_by_name.get("accelerator", ()))
     search = OfferSearch(**fields_by_name, **limits)  # type: ignore[arg-type]
     search.check_known_names(catalog)
-    rows, count = search.page(catalog.offers, 0, limit or len(catalog.offers))
+    rows, count = search.page(catalog, 0, limit or len(catalog.offers))
     return tuple(int(row) for row in rows), count
 
 

@@ -20,7 +20,6 @@ from pricing import discovery, models
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.coverage import CoverageRow, compute_coverage
 from pricing.market.offer_filters import OfferSearch
-from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog, DatedPrice, RevisionInfo
 from pricing.models import PastPrice, Price, Revision
@@ -243,7 +242,7 @@ def check_known_names(search: OfferSearch, known: Catalog) -> None:
     search.check_known_names(known, discovery.all_providers() if search.provider else ())
 
 
-def search_coverage(search: OfferSearch, table: OfferTable) -> tuple[CoverageRow, ...]:
+def search_coverage(search: OfferSearch, known: Catalog) -> tuple[CoverageRow, ...]:
     """What is known of the prices that a search asks for, in its places."""
     places = OfferSearch(
         provider=search.provider,
@@ -253,8 +252,8 @@ def search_coverage(search: OfferSearch, table: OfferTable) -> tuple[CoverageRow
         sold_now=True,
     )
     return compute_coverage(
-        table,
-        places.rows(table),
+        known.offers,
+        places.rows(known),
         accelerators=search.accelerator,
         providers=search.provider,
         purchase_options=search.purchase_option,

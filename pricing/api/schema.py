@@ -223,7 +223,10 @@ MAX_MEMORY_GIB = 1_000_000
 OFFER_FILTERS = [
     _words("provider"),
     _words("region"),
-    _words("geography"),
+    parameter(
+        "geography",
+        "Part of the world, or eu, eea, uk, switzerland; repeat it, or separate values by commas.",
+    ),
     parameter("accelerator", "Slug or usual name; repeat it, or separate values by commas."),
     _words("purchase_option", enum=[o.value for o in PurchaseOption]),
     _words("instance_type"),

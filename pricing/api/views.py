@@ -106,7 +106,7 @@ def _render_page(
     published = catalog_for(search, position, now)
     check_known_names(search, published)
     start = position.start if position else 0
-    rows, count = search.page(published.offers, start, size)
+    rows, count = search.page(published, start, size)
     revision_by_provider = {info.provider: info.revision for info in published.revisions}
     next_cursor = to_cursor(search, start + size, published) if start + size < count else None
     content = {
@@ -374,7 +374,7 @@ class CoverageView(PlainView):
         def build() -> dict[str, Any]:
             known = catalog_for(search, None, now)
             check_known_names(search, known)
-            rows = search_coverage(search, known.offers)
+            rows = search_coverage(search, known)
             return {"results": [asdict(row) for row in rows]}
 
         return respond(request, make_etag("coverage", now, search.key), build)

@@ -9,11 +9,14 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from pricing.common.tables import read_rows
 from pricing.market import accelerators, machine_types
 from pricing.market.machine_types import instance_family
-from pricing.market.offer_table import OfferTable, Rows
-from pricing.market.snapshot import Catalog
+from pricing.market.offer_table import Rows
+from pricing.market.place_names import COUNTRY_GROUPS
+from pricing.market.snapshot import Catalog, Region
 
 ORDERINGS = ("usd_per_accelerator_hour", "usd_per_hour")
 _NAMES = {
@@ -28,7 +31,8 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class OfferSearch:
-    """Filters of a search; an empty or absent one limits nothing. Accelerators are slugs."""
+    """Filters of a search; an empty or absent one limits nothing. Accelerators are slugs; a
+    geography is one of the catalog's or a group of countries (`eu`, `eea`, `uk`, `switzerland`)."""
 
     provider: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
@@ -43,12 +47,13 @@ class OfferSearch:
     as_of: dt.date | None = None
     ordering: str = ORDERINGS[0]
 
-    def rows(self, table: OfferTable) -> Rows:
+    def rows(self, known: Catalog) -> Rows:
         """Rows that meet every filter, in row order."""
-        return table.select(
+        table = known.offers
+        rows = table.select(
             self.provider,
             self.region,
-            self.geography,
+            (),
             self.accelerator,
             self.purchase_option,
             instance_types=self.instance_type,
@@ -57,10 +62,23 @@ class OfferSearch:
             accelerator_count=self.accelerator_count,
             sold_now=self.sold_now,
         )
+        if not self.geography:
+            return rows
+        covers = [self._covers(known.regions.get(place)) for place in table.places]
+        inside: Rows = rows[np.array(covers, bool)[table.place_codes[rows]]]
+        return inside
 
-    def page(self, table: OfferTable, start: int, size: int) -> tuple[Rows, int]:
+    def _covers(self, place: Region | None) -> bool:
+        return place is not None and any(
+            place.country in COUNTRY_GROUPS[name]
+            if name in COUNTRY_GROUPS
+            else place.geography == name
+            for name in self.geography
+        )
+
+    def page(self, known: Catalog, start: int, size: int) -> tuple[Rows, int]:
         """(rows `start` to `start + size` in order, number of rows in all)."""
-        rows = self.rows(table)
+        table, rows = known.offers, self.rows(known)
         by_hour = self.ordering == "usd_per_hour"
         prices = table.effective_usd_per_hour if by_hour else None
         return table.cheapest(rows, start + size, prices)[start:], len(rows)
@@ -71,8 +89,8 @@ class OfferSearch:
         `adapters` are providers of which prices can be read, though none may have been yet.
         """
         for name, kind in _NAMES.items():
-            values = [value for value in getattr(self, name) if value not in adapters]
-            known.check_names(kind, values, name)
+            also = COUNTRY_GROUPS if name == "geography" else adapters
+            known.check_names(kind, [one for one in getattr(self, name) if one not in also], name)
 
     @property
     def key(self) -> str:

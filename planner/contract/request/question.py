@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from planner.contract.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS, GEOGRAPHIES
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import resolve_all
 from pricing.market.offers import HOURS_PER_MONTH
+from pricing.market.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS, GEOGRAPHIES
 
 FORM = "COUNT ACCELERATOR for N months [from YYYY-MM] [in PLACE]"
 EXAMPLE = "8 H100 for 12 months in Europe"

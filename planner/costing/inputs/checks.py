@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from planner.contract.accelerator_names import describe_reading
 from planner.contract.labels import cloud_title
-from planner.contract.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import ON_PREMISES
 from planner.costing.assumptions.assumptions import Assumptions
@@ -16,6 +15,7 @@ from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
 from pricing.market.clouds import COMMERCIAL, all_clouds
+from pricing.market.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS
 from pricing.market.places import PARTITIONS, find_partition, is_local_zone
 from pricing.market.snapshot import Catalog, Region
 

@@ -120,7 +120,7 @@ def market(request: HttpRequest) -> HttpResponse:
             "previous": write(request.GET, page=page - 1) if page > 1 else None,
             "next": write(request.GET, page=page + 1) if page < matching.pages else None,
             # The table of all accelerators would be long.
-            "coverage": arrange_coverage(search_coverage(search_for, known.offers))
+            "coverage": arrange_coverage(search_coverage(search_for, known))
             if search_for.accelerator
             else None,
         }

@@ -185,7 +185,7 @@ class MarketPage:
 def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
     """The page of offers that the address asks for, in the order asked for; what is not known
     stands last either way."""
-    matching = market_query.search.rows(known.offers)
+    matching = market_query.search.rows(known)
     keys = _keys(known, market_query.order)[matching]
     ordered = matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
     pages = max(1, -(-len(ordered) // PAGE_SIZE))

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from planner.contract.place_names import GEOGRAPHIES
 from planner.contract.request.comparison import read_request
 from planner.contract.request.question import FORM, read_question
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.place_names import GEOGRAPHIES
 
 LINES: list[tuple[str, dict[str, Any]]] = [
     ("8 H100 for 12 months in Europe", {"constraints": {"geographies": ["europe"]}}),

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.contract.place_names import COUNTRY_GROUPS
 from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.rules import (
@@ -23,6 +22,7 @@ from planner.contract.validation import parse
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
+from pricing.market.place_names import COUNTRY_GROUPS
 from pricing.market.snapshot import Region
 from tests.properties import examples
 

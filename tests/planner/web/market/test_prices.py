@@ -8,12 +8,16 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
+from planner.web.common.choices import list_choices
 from planner.web.common.formatting import arrange_coverage, describe_state
 from planner.web.market.market_pages import draw_history
 from planner.web.market.offers import MarketQuery, search
 from pricing import catalog
+from pricing.bundled.catalog import bundled_catalog
 from pricing.market.coverage import CoverageRow, PriceState
+from pricing.market.offer_filters import OfferSearch
 from pricing.market.offers import PurchaseOption
+from pricing.market.place_names import COUNTRY_GROUPS
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import market
 from tests.pricing.make import offer
@@ -73,3 +77,23 @@ def test_a_price_too_old_to_plan_with_does_not_come_first():
     ]
     page = search(catalog.Catalog.of(offers), MarketQuery())
     assert [row.offer.region[-1] for row in page.rows] == ["2", "1", "3", "0"]
+
+
+@pytest.mark.parametrize("group", ["eu", "eea", "uk", "switzerland"])
+def test_a_group_of_countries_holds_the_regions_of_its_countries_alone(group):
+    known = bundled_catalog()
+    found = OfferSearch(geography=(group,)).rows(known)
+    countries = {
+        known.region(one.provider, one.region).country
+        for one in map(known.offers.offer, found.tolist())
+    }
+    assert countries
+    assert countries <= COUNTRY_GROUPS[group]
+    named = OfferSearch(geography=("asia", group)).rows(known)
+    assert set(found) < set(named)
+
+
+def test_every_geography_that_the_page_offers_is_one_that_it_takes(client, prices):
+    for name, _ in list_choices("geographies"):
+        assert client.get("/market/", {"geography": name}).status_code == 200, name
+    assert client.get("/market/", {"geography": "atlantis"}).status_code == 400
