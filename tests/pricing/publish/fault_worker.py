@@ -109,16 +109,16 @@ def kill_at_random(count: int) -> dict[str, Any]:
     for n in range(count):
         child = fork(keep_publishing)
         end = time.monotonic() + random.Random(n).uniform(0.02, 0.4)
-        while time.monotonic() < end:
-            reads += 1
-            if len([o for o in catalog.current().offers if o.absent_since is None]) not in (
-                0,
-                SIZE,
-            ):
-                wrong.append("a reader saw a part")
-            time.sleep(0.01)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        try:
+            while time.monotonic() < end:
+                reads += 1
+                offers = catalog.current().offers.offers
+                if sum(o.absent_since is None for o in offers) not in (0, SIZE):
+                    wrong.append("a reader saw a part")
+                time.sleep(0.01)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
         wrong += broken_revisions()
     (last,) = refresh.refresh([Versioned(Revision.objects.count())])
     outcomes = Counter(RefreshRun.objects.values_list("outcome", flat=True))
