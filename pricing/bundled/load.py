@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pricing import models
 from pricing.bundled import catalog
-from pricing.common.invalid_input import InvalidInput
-from pricing.ingest.http import check_endpoint, redact_url
-from pricing.ingest.provider import ProviderUnavailable
 from pricing.publish import history
 from pricing.publish.batch import OfferBatch, group_batches
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
-
-FILES = (
-    *(catalog.OFFERS, catalog.OTHER_CLOUDS, catalog.PAST_PRICES),
-    *(catalog.REGIONS, catalog.EXCHANGE_RATES, catalog.REPORT),
-)
-
-
-@contextmanager
-def open_source(source: str) -> Iterator[Path]:
-    """The folder of a catalog: itself, or in an archive, such as a newer wheel of the program,
-    that is a file or at an https address."""
-    if Path(source).is_dir():
-        yield Path(source)
-        return
-    with tempfile.TemporaryDirectory(prefix="catalog-") as temporary:
-        folder = Path(temporary)
-        archive = _download(source, folder) if "://" in source else Path(source)
-        try:
-            with zipfile.ZipFile(archive) as members:
-                for name in members.namelist():
-                    if Path(name).name in FILES:
-                        (folder / Path(name).name).write_bytes(members.read(name))
-        except zipfile.BadZipFile:
-            raise InvalidInput(
-                "source", f"{source} is neither a folder nor a zip archive"
-            ) from None
-        missing = [name for name in FILES if not (folder / name).exists()]
-        if missing:
-            raise InvalidInput("source", f"{source} is no catalog: {missing[0]} is not in it")
-        yield folder
-
-
-def _download(url: str, folder: Path) -> Path:
-    import httpx
-
-    check_endpoint("load_catalog", "source", url)
-    path = folder / "archive.zip"
-    try:
-        with httpx.stream("GET", url, follow_redirects=True, timeout=60) as answer:
-            answer.raise_for_status()
-            with path.open("wb") as file:
-                file.writelines(answer.iter_bytes())
-    except httpx.HTTPError as error:
-        hint = "Check the address, or carry the file here and name its path."
-        raise ProviderUnavailable("load_catalog", f"{redact_url(url)}: {error}", hint) from None
-    return path
 
 
 @dataclass(frozen=True)

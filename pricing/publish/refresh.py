@@ -79,10 +79,6 @@ class RefreshResult:
     hint: str = ""
     publication: Publication | None = None
 
-    @property
-    def succeeded(self) -> bool:
-        return self.outcome in ("published", "would_publish")
-
 
 class Listener:
     """Who watches a run; this one watches nothing. Called from the providers' threads too."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from pricing.bundled import catalog
-from pricing.bundled.load import load, load_latest, load_other_clouds, open_source
+from pricing.bundled.load import load, load_latest, load_other_clouds
 from pricing.bundled.package import PACKAGE, find_prices
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
@@ -21,11 +22,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "source",
-            nargs="?",
-            default=str(catalog.FOLDER),
-            help="a newer one: a folder, a wheel of the program or another zip archive with its "
-            "files, or the https address of one",
+            "folder", nargs="?", type=Path, default=catalog.FOLDER, help="of another catalog"
         )
         parser.add_argument(
             "--latest",
@@ -47,7 +44,7 @@ class Command(DatabaseCommand):
     def handle(
         self,
         *args: Any,
-        source: str,
+        folder: Path,
         force: bool,
         other_clouds: bool,
         latest: str | None = None,
@@ -55,10 +52,9 @@ class Command(DatabaseCommand):
     ) -> None:
         try:
             newer = latest and find_prices(latest)
-            with open_source(source) as folder:
-                parts = load(folder, force=force)
-                if other_clouds:
-                    parts += load_other_clouds(folder, force=force)
+            parts = load(folder, force=force)
+            if other_clouds:
+                parts += load_other_clouds(folder, force=force)
             if newer:
                 parts += load_latest(newer, force=force)
         except ProviderUnavailable as error:

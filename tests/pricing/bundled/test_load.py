@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import subprocess
 import sys
-import zipfile
 from dataclasses import replace
 from decimal import Decimal
 from io import StringIO
@@ -16,7 +15,7 @@ from django.core.management import CommandError, call_command
 
 from pricing import models
 from pricing.bundled import catalog
-from pricing.bundled.load import FILES, load
+from pricing.bundled.load import load
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage import reference, store
@@ -100,34 +99,6 @@ def test_the_shipped_catalog_loads_and_the_command_says_so() -> None:
 def test_a_folder_without_a_catalog_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"exchange_rates\.csv"):
         call_command("load_catalog", str(tmp_path))
-
-
-def test_a_newer_wheel_of_the_program_brings_its_prices(tmp_path: Path) -> None:
-    wheel = tmp_path / "gpu_cost_planner-2027.1-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("planner/__init__.py", "")
-        for name in FILES:
-            archive.write(catalog.FOLDER / name, f"pricing/data/{name}")
-    said = StringIO()
-    call_command("load_catalog", str(wheel), stdout=said)
-    shipped = catalog.read_report()["providers"]
-    assert all(f"{name}: {found['offers']} loaded" in said.getvalue()
-               for name, found in shipped.items())  # fmt: skip
-
-
-@pytest.mark.parametrize("content", ["text", "empty archive"])
-def test_an_archive_without_a_catalog_is_refused(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "prices.zip"
-    path.write_text("no archive")
-    if content == "empty archive":
-        zipfile.ZipFile(path, "w").close()
-    with pytest.raises(CommandError, match=r"nor a zip archive|is no catalog"):
-        call_command("load_catalog", str(path))
-
-
-def test_an_address_that_is_not_https_is_refused() -> None:
-    with pytest.raises(CommandError, match="is not an address that may be called"):
-        call_command("load_catalog", "http://prices.example/prices.whl")
 
 
 def publish_on(day: dt.date, usd_per_hour: str, origin: str = "live") -> None:
