@@ -5,6 +5,8 @@ several nodes needs machines with a network for it, of at least `LEAST_NETWORK_G
 whose network nobody states has one if it holds `LARGEST_NODE` accelerators, as such machines are
 built for it, or is an offer of the team's own, which it knows; a smaller one has none. Nothing is
 taken for granted of smaller clouds and marketplaces: their large machines may stand by themselves.
+Machines of a rack (trays of 4 in an NVL72) are one node of all that the rack joins: a cloud places
+those of one job in one rack (Azure, ND GB200 v6, 2026).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from planner.contract.request.rules import LARGEST_NODE, PlanRules
 from planner.sizing.demand import Candidate
-from planner.sizing.footprint.memory import fast_domain
+from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
 from pricing.market.places import CLOUD_PARTITIONS
@@ -86,7 +88,10 @@ class JobNodes:
             )
             for c in self.candidates
         }
-        return {slug: count if count > 1 else 0.0 for slug, count in least.items()}
+        return {
+            slug: count if count > 1 and _joined_in_rack(slug) == 1 else 0.0
+            for slug, count in least.items()
+        }
 
     def spreads(self, slug: str, per_node: float) -> bool:
         """Whether a job takes more than one node, and so needs a network between them; shares of a
@@ -113,8 +118,9 @@ class JobNodes:
             return rows
         names = table.accelerator.names
         width = np.array([self.widths.get(name, 1.0) for name in names], dtype=np.float64)
-        per_node = np.maximum(table.accelerator_count[rows], 1.0)
-        is_spread = width[table.accelerator.codes[rows]] > per_node
+        in_rack = np.array([_joined_in_rack(name) for name in names], dtype=np.float64)
+        codes = table.accelerator.codes[rows]
+        is_spread = width[codes] > np.maximum(table.accelerator_count[rows], in_rack[codes])
         if not is_spread.any():
             return rows
         is_kept = np.ones(len(rows), dtype=bool)
@@ -130,6 +136,11 @@ class JobNodes:
             f"its layout splits every layer over {candidate.tensor_parallel} accelerators, and the "
             f"fast interconnect joins {joined} (constraints.allow_any_node lifts it)"
         )
+
+
+def _joined_in_rack(slug: str) -> int:
+    """Accelerators that the machines of a rack join as one node; 1 where a machine is a node."""
+    return RACK_DOMAIN if fast_domain(sheet_of(slug)) == RACK_DOMAIN else 1
 
 
 def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool_]:

@@ -86,3 +86,24 @@ def test_people_who_share_nothing_have_one_kind_of_machine() -> None:
     assert len(rented(apart)) == 1 < len(rented(compare(question).answer))
     (mixed,) = [one for one in apart.cheaper_if if "mixed_accelerators" in one.field]
     assert float(mixed.saving or 0) > 0
+
+
+def test_the_trays_of_a_rack_are_one_node() -> None:
+    """A job of 72 GB200 runs on 18 machines of 4 in a rack; one of 8 H100 on no machines of 4."""
+    for name, job, at in (("GB200", 72, "azure"), ("H100", 8, "gcp")):
+        work = {
+            "kind": "accelerator_hours",
+            "accelerator": name,
+            "hours_per_month": 730 * job,
+            "accelerators_per_job": job,
+        }
+        question = {
+            "start": "2027-01",
+            "horizon_months": 3,
+            "workload": work,
+            "constraints": {"providers": [at], "purchase_options": ["on_demand"]},
+            "on_prem": {"servers": []},
+        }
+        answer = compare(question).answer
+        sizes = {(one.accelerator_count) for one in answer.offers.values()}
+        assert sizes == ({4.0} if name == "GB200" else {8.0})
