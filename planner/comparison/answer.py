@@ -16,6 +16,7 @@ import numpy as np
 from planner.comparison.alternatives import describe_idle, find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.drivers import build_drivers, list_turns
+from planner.comparison.policy import build_policy
 from planner.comparison.results import ComparisonResults
 from planner.comparison.unknown_prices import find_unknown_prices
 from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
@@ -93,11 +94,13 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
     idle = describe_idle(results, alternatives)
+    policy = build_policy(results)
     verdict = verdict.model_copy(
         update={
             "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
+            "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )
     return ComparisonAnswer(
@@ -136,6 +139,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         ),
         risk=_risk(results.risk, holds=caveats.holds),
         drivers=(*drivers, *unknown),
+        policy=policy,
         warnings=list_warnings(results, verdict, caveats),
     )
 

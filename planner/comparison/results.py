@@ -47,6 +47,7 @@ from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.policy.policy import PolicyResult, find_policy
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.scenarios import (
     may_hold,
@@ -61,7 +62,7 @@ from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 T = TypeVar("T")
 PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
 """Units of work for what every comparison does, and for a month of a source."""
-SCENARIO_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.7, 0.2
+SCENARIO_SHARE, ANALYSIS_SHARE, SMALL_SHARE, POLICY_SHARE = 0.6, 0.7, 0.2, 0.5
 """Share of the work left that the scenarios may search with, then each of the analyses."""
 FEW_OUTCOMES = 500
 """Outcomes in which alternatives are judged: the standard error of a saving is twice that of the
@@ -339,6 +340,21 @@ class ComparisonResults:
         _ = self.choice
         drawn: Simulation | None = vars(self).get("simulation")
         return drawn
+
+    @cached_property
+    def policy(self) -> PolicyResult | None:
+        """What to do at later dates; None where nothing is left to decide, where the work is too
+        small to wait for anything, and where the work left does not allow for it."""
+        choice, simulation = self.choice, self.simulation
+        every_months = self.request.decide_every_months
+        if choice is None or simulation is None or not every_months or self.is_small:
+            return None
+        return self.within(
+            "policy",
+            POLICY_SHARE,
+            lambda work: find_policy(choice, simulation, every_months, work),
+            None,
+        )
 
     @cached_property
     def risk(self) -> RiskResult | None:

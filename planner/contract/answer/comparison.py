@@ -23,6 +23,7 @@ from planner.contract.answer.common import (
     Share,
     UnitPrice,
 )
+from planner.contract.answer.policy import PolicyAnswer
 from planner.contract.answer.risk import (
     BreakEvenRow,
     Driver,
@@ -315,7 +316,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
 
     tables: ClassVar[tuple[str, ...]] = (
         *("assumptions", "break_even", "catalog", "coverage", "demand", "drivers", "inherited"),
-        *("offers", "region_names", "risk", "servers"),
+        *("offers", "policy", "region_names", "risk", "servers"),
     )
     exchange_rate: ExchangeRateUsed | None = Field(
         default=None, description="Rate from US dollars; null for US dollars."
@@ -351,6 +352,10 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         description="What moves the expected cost and turns the advice, the furthest reaching "
         "first, then prices that are not known.",
     )
+    policy: PolicyAnswer | None = Field(
+        default=None,
+        description="What to do at later dates; null where nothing is left to decide then.",
+    )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(
         default=(), description="What came from the team's settings."
@@ -367,8 +372,9 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         text."""
         if self.verdict is None:
             return self.recommendation.because
-        late = self.verdict.late_delivery
-        risks = [late.sentence] if late else []
+        late, waiting = self.verdict.late_delivery, self.verdict.waiting
+        risks = [waiting] if waiting else []
+        risks += [late.sentence] if late else []
         risks += self.verdict.ask_first
         proof = self.recommendation.because[-1:] if self.recommended else ()
         return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)

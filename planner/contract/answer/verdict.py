@@ -266,6 +266,11 @@ class Verdict(AnswerModel):
         description="Prices that are not known and would turn the advice at a discount that is "
         "known of some family, at most three, the one worth most first.",
     )
+    waiting: str = Field(
+        default="",
+        description="What to do now and what to wait for, where that is worth more than 2% of the "
+        "best plan that is decided today; else empty.",
+    )
     is_small: bool = Field(
         default=False,
         description="Whether the work is too small to think of owning: below 1,000 US "

@@ -81,6 +81,9 @@ class ComparisonRequest(RequestModel):
     """Whether the answer says what would be cheaper if a limit nobody asked for were lifted."""
     sensitivity: bool = True
     """Whether the answer says which figures change it most."""
+    decide_every_months: Annotated[Whole, Field(ge=0, le=60)] = 3
+    """Months after which it may be decided again what to buy, sign or sell: the answer says what
+    to wait for; 0: all is decided now."""
 
     @model_validator(mode="before")
     @classmethod

@@ -59,5 +59,5 @@ def request_of(hours: Any = 4000, **fields: Any) -> dict[str, Any]:
     workload = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours}
     plain = {"start": "2027-01", "horizon_months": 24, "workload": workload}
     finance = RENT_ALONE | fields.pop("finance", {})
-    left_out = {"sensitivity": False, "cheaper_if": False}
+    left_out = {"sensitivity": False, "cheaper_if": False, "decide_every_months": 0}
     return plain | left_out | {"finance": finance} | fields

@@ -1,0 +1,203 @@
+"""The policy of an answer, and its triggers in words. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from planner.comparison.results import ComparisonResults
+from planner.contract.amounts import format_money, format_month, parse_month
+from planner.contract.answer.policy import MoveShares, PolicyAnswer, Trigger, TriggerPrice, Unit
+from planner.contract.answer.verdict import DecisionPart
+from planner.contract.sentences import capitalize_first
+from planner.costing.advice.decision import list_parts, write_units
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.policy import policy as costing
+from planner.costing.policy.moves import KEEP, SELL, START
+from planner.costing.price_processes.process import find_family
+from planner.costing.results.scenario_result import cents
+from pricing.common.pluralize import pluralize
+
+VERBS = {"buy": "buy", "lease": "lease", "commit": "sign"}
+
+
+def build_policy(results: ComparisonResults) -> PolicyAnswer | None:
+    """What to do every few months; None where there is nothing to decide later."""
+    result = results.policy
+    return None if result is None else _Words(results, result).build()
+
+
+@dataclass(frozen=True)
+class _Words:
+    results: ComparisonResults
+    result: costing.PolicyResult
+
+    def build(self) -> PolicyAnswer:
+        result = self.result
+        triggers = tuple(self._triggers()) if result.is_worth_telling else ()
+        return PolicyAnswer(
+            sentence=self._sentence(triggers),
+            every_months=result.decisions.every_months,
+            expected=cents(result.expected),
+            best_fixed=cents(result.fixed),
+            worth=cents(result.worth),
+            bound=cents(result.bound),
+            triggers=triggers,
+            dates=tuple(map(self._month, result.decisions.months.tolist())),
+            moves=tuple(
+                MoveShares(move=self._name(name), shares=tuple(round(s, 4) for s in shares))
+                for name, shares in result.made
+            ),
+        )
+
+    def _month(self, month: int) -> str:
+        return format_month(self.results.calendar.month(month))
+
+    def _sentence(self, triggers: Sequence[Trigger]) -> str:
+        if not triggers:
+            return (
+                "Decide now: being able to decide again every "
+                f"{pluralize(self.result.decisions.every_months, 'month')} is worth too little to "
+                "wait for."
+            )
+        first, worth = self.result.first, _two_digits(self.result.worth)
+        able = "sell" if first.name.startswith(START) else "wait"
+        amount = format_money(worth, self.results.request.currency)
+        now = f"{self._name(first.name)} now."
+        if self._is_advised:
+            now = capitalize_first(now)
+        else:  # as the plan is judged without what it is worth to sell or to wait
+            now = f"If you decide again every {self.result.decisions.every_months} months: {now}"
+        return " ".join(
+            [
+                now,
+                *_join_triggers(triggers),
+                f"Being able to {able} is worth {amount}.",
+            ]
+        )
+
+    @property
+    def _is_advised(self) -> bool:
+        """Whether the plan that is advised begins as the policy does."""
+        plan, first = self.results.advised, self.result.first
+        started = plan.units_started if plan is not None else {}
+        if not first.name.startswith(START):
+            return not started
+        return (
+            self.result.decisions.bundles[costing.bundle_of(first)].units.keys() <= started.keys()
+        )
+
+    def _name(self, move: str) -> str:
+        kind, _, index = move.partition(" ")
+        if kind != START:
+            return {KEEP: "keep", SELL: "sell"}.get(kind, "rent")
+        parts = self._bundles[int(index)]
+        return " and ".join(f"{VERBS[part.action]} {_what(part)}" for part in parts)
+
+    @cached_property
+    def _bundles(self) -> tuple[tuple[DecisionPart, ...], ...]:
+        results = self.results
+        names = results.preparation.name_place, results.request.currency
+        return tuple(
+            tuple(
+                part.model_copy(update={"units": float(bundle.units[part.source])})
+                for part in list_parts(bundle.plan, results.inputs, *names)
+                if part.source in bundle.units
+            )
+            for bundle in self.result.decisions.bundles
+        )
+
+    def _triggers(self) -> Iterator[Trigger]:
+        for one in self.result.triggers:
+            parts = self._bundles[one.bundle]
+            source = self.results.inputs.by_key[one.key]
+            price_of, unit, today = self._price(source)
+            months = self.result.decisions.months.tolist()
+            prices = [
+                None if factor is None else round(self._price_at(source, month) * factor, 4)
+                for month, factor in zip(months, one.factors, strict=True)
+            ]
+            at, month = prices[one.date], self._month(months[one.date])
+            assert at is not None
+            action = "sell" if one.move == SELL else parts[0].action
+            what = " and ".join(map(_what, parts))
+            side = "above" if one.is_above else "below"
+            amount = self._write(at, unit)
+            yield Trigger(
+                action=action,
+                what=what,
+                source=one.key,
+                price_of=price_of,
+                is_above=one.is_above,
+                unit=unit,
+                today=round(today, 4),
+                at=at,
+                month=month,
+                by_date=tuple(
+                    TriggerPrice(month=self._month(month), price=price)
+                    for month, price in zip(months[1:], prices[1:], strict=True)
+                ),
+                chance=round(one.chance, 4),
+                condition=f"{price_of} is {side} {amount}",
+            )
+
+    def _price(self, source: CapacitySource) -> tuple[str, Unit, float]:
+        family = find_family(source.accelerator)
+        name = source.accelerator if family is None else family.name.upper()
+        if source.is_owned:
+            return f"the price of {source.label}", "per server", self._price_at(source, 0)
+        if source.term is None:
+            return f"{name} rent", "per accelerator-hour", self._price_at(source, 0)
+        term = pluralize(source.term.duration_months, "month")
+        return f"the price of {term} of {name}", "share of today's price", 1.0
+
+    def _price_at(self, source: CapacitySource, month: int) -> float:
+        """As the plan has it."""
+        if source.is_owned:
+            server = self.results.inputs.servers.by_key[source.key]
+            assumptions = server.assumptions(self.results.inputs.assumptions)
+            trend = 1.0 + assumptions["server_price_trend_per_year"]
+            return float(server.unit_price * trend ** (month / 12.0))
+        if source.term is not None:
+            return 1.0
+        rents = [float(one.per_hour[month]) for one in source.hour_charges if one.is_rent]
+        return sum(rents) / source.accelerators
+
+    def _write(self, price: float, unit: Unit) -> str:
+        currency = self.results.request.currency
+        if unit == "per accelerator-hour":
+            return f"{price:,.2f} {currency} an hour"
+        if unit == "per server":
+            return format_money(_two_digits(price), currency)
+        return f"{price:.0%} of today's"
+
+
+def _what(part: DecisionPart) -> str:
+    assert part.units is not None
+    term = f" for {pluralize(part.term_months, 'month')}" if part.term_months else ""
+    return f"{write_units(part.units)} × {part.label}{term}"
+
+
+def _join_triggers(triggers: Sequence[Trigger]) -> Iterator[str]:
+    """A sentence for each move, its prices joined."""
+
+    def move(one: Trigger) -> tuple[str, str]:
+        return one.action, one.what
+
+    for (action, what), rows in groupby(sorted(triggers, key=move), key=move):
+        each = list(rows)
+        first = parse_month(min(row.month for row in each))
+        prices = " or ".join(row.condition for row in each)
+        verb = capitalize_first(VERBS.get(action, action))
+        yield f"{verb} {what} from {first:%B %Y} on when {prices}."
+
+
+def _two_digits(amount: float) -> float:
+    """An amount to two digits, three where the first is 1.
+
+    >>> _two_digits(71_674.2), _two_digits(129_700.0)
+    (72000.0, 130000.0)
+    """
+    return float(f"{amount:.2g}" if f"{amount:e}"[0] != "1" else f"{amount:.3g}")

@@ -1,0 +1,71 @@
+"""What to do at each date on which something may be decided, and what to watch until then. PURE."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from planner.contract.answer.common import AnswerModel, Money, Months, Share
+
+MONTH = r"^\d{4}-\d{2}$"
+Unit = Literal["per accelerator-hour", "per server", "share of today's price"]
+
+
+class TriggerPrice(AnswerModel):
+    """Where a trigger lies at one date."""
+
+    month: str = Field(description="Date of a decision, YYYY-MM.", pattern=MONTH)
+    price: float | None = Field(
+        description="Price at which the move is made; null where it does not turn on this price.",
+        json_schema_extra={"unit": "see unit"},
+    )
+
+
+class Trigger(AnswerModel):
+    """A price to watch, and what to do when it is crossed, all else as today."""
+
+    action: Literal["buy", "lease", "commit", "sell"] = Field(description="What to do then.")
+    what: str = Field(description="Units and machine.")
+    source: str = Field(description="Key of the offer or server whose price is watched.")
+    price_of: str = Field(description="What price it is, in words.")
+    is_above: bool = Field(description="Whether to act above the price; else below it.")
+    unit: Unit = Field(description="Unit of the prices, in the currency of the answer.")
+    today: float = Field(description="Price now.", json_schema_extra={"unit": "see unit"})
+    at: float = Field(
+        description="Price at the first date at which it turns the decision.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    month: str = Field(description="That date, YYYY-MM.", pattern=MONTH)
+    by_date: tuple[TriggerPrice, ...] = Field(description="The same at every date.")
+    chance: Share = Field(description="Share of the outcomes in which the move is ever made.")
+    condition: str = Field(description="The same in words.")
+
+
+class MoveShares(AnswerModel):
+    """How often a move is made."""
+
+    move: str = Field(description="What is done.")
+    shares: tuple[float, ...] = Field(
+        description="Share of the outcomes in which it is done at each date.",
+        json_schema_extra={"unit": "share"},
+    )
+
+
+class PolicyAnswer(AnswerModel):
+    """What to do where plans may be changed every few months; amounts are net present."""
+
+    sentence: str = Field(description="What to do now, what to watch, what waiting is worth.")
+    every_months: Months = Field(description="Months between two decisions.")
+    expected: Money = Field(description="Mean cost, on outcomes that it was not fitted on.")
+    best_fixed: Money = Field(description="Mean cost of the best plan that is decided today.")
+    worth: Money = Field(description="What being able to wait, and to sell, saves of that.")
+    bound: Money = Field(
+        description="Mean cost that no policy of these moves goes below, by information "
+        "relaxation; up to the error of its regressions."
+    )
+    triggers: tuple[Trigger, ...] = Field(
+        default=(), description="At most three; none where waiting is worth too little."
+    )
+    dates: tuple[str, ...] = Field(description="Months of the decisions, YYYY-MM.")
+    moves: tuple[MoveShares, ...] = Field(description="What is done at each date, and how often.")
