@@ -70,6 +70,18 @@ def test_one_table_is_csv(capsys: Capture) -> None:
     ]
 
 
+def test_offers_of_its_own_do_without_prices(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(server, "server_catalog", lambda *_: catalog())
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730}
+    own = {"label": "Nimbus", "provider": "nimbus", "accelerator": "H100", "accelerator_count": 8,
+           "purchase_option": "on_demand", "usd_per_hour": 10}  # fmt: skip
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({"workload": work, "custom_offers": [own]}))
+    assert "Nimbus" in run(capsys, str(path), "--server", "https://planner.example")
+
+
 @pytest.mark.parametrize("command", ["compare", "portfolio"])
 def test_a_server_without_prices_is_named_with_its_remedy(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import io
 import json
 import re
 import subprocess
@@ -128,6 +130,13 @@ def test_numbers_and_arrays_of_numpy_are_numbers() -> None:
     plain = compare({**REQUEST, **QUICK}, catalog=CATALOG, today=TODAY)
     ours = compare({**asked, "workload": hours}, catalog=CATALOG, today=TODAY)
     assert ours.verdict.sentence == plain.verdict.sentence
+
+
+def test_a_table_is_written_with_exact_amounts() -> None:
+    """To the cent with its zeros, which floats lose."""
+    lines = compare({**REQUEST, **QUICK}, catalog=CATALOG, today=TODAY).lines
+    written = [row["amount"] for row in csv.DictReader(io.StringIO(lines.to_csv()))]
+    assert written == [f"{amount:.2f}" for amount in lines.to_frame(exact=True)["amount"]]
 
 
 def test_a_refusal_names_every_field() -> None:

@@ -85,8 +85,9 @@ def test_a_body_beyond_the_limit_is_too_large(client: APIClient, size: int) -> N
 # Jobs, limits -----------------------------------------------------------------------------
 
 
-def test_a_caller_who_prefers_gets_a_job_to_poll(client: APIClient) -> None:
-    sent = client.post(COMPARE, REQUEST, format="json", headers={"Prefer": "respond-async"})
+@pytest.mark.parametrize("prefer", ["respond-async", "wait=10, Respond-Async; x=1"])
+def test_a_caller_who_prefers_gets_a_job_to_poll(client: APIClient, prefer: str) -> None:
+    sent = client.post(COMPARE, REQUEST, format="json", headers={"Prefer": prefer})
     assert sent.status_code == 202
     assert sent["Retry-After"] == "1"
     done = client.get(sent["Location"]).json()

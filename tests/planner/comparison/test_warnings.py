@@ -91,6 +91,13 @@ def test_what_holds_is_said_and_only_there(fields: dict[str, Any], words: str) -
         assert not any(words in warning for warning in answer({}).warnings)
 
 
+def test_capacity_that_a_provider_reserves_by_date_is_kept_ready() -> None:
+    by_date = offer("10", "dws_calendar_mode", provider="gcp", instance_type="a3-highgpu-8g")
+    work = {"hours": 70 * 5840, "horizon_months": 2}
+    told = answer(work, catalog(by_date)).warnings
+    assert not any("no cloud keeps that many ready" in one for one in told), told
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("fields", [credit(), minimum()])
 def test_nothing_is_said_of_what_counts(fields: dict[str, Any]) -> None:

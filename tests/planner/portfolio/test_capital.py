@@ -6,7 +6,7 @@ import pytest
 
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, relay
+from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
 
 
 def plan(request):
@@ -37,3 +37,14 @@ def test_the_resale_that_a_cost_counts_on_is_told(answer):
     assert f"{sold:,.0f} USD (not discounted) from reselling servers at the end" in (
         answer.headline
     )
+
+
+def test_the_next_order_is_of_servers_whatever_is_signed_before():
+    """A commitment serves until the server, for which a second project is needed, is due."""
+    steady = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 8 * 657,
+              "peak_accelerators": 8}  # fmt: skip
+    projects = [project("steady", steady), project("later", burst(36, 18, 18))]
+    answer = plan({"start": "2027-01", "horizon_months": 36, "projects": projects, "shares": "use"})
+    first = min(answer.purchases, key=lambda row: row.month)
+    assert (first.kind, answer.next_order.kind) == ("commitment", "server")
+    assert answer.next_order.month > first.month

@@ -5,7 +5,12 @@ from decimal import Decimal
 import pytest
 
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.words import describe_plan, explain_share
+from planner.portfolio.words import (
+    describe_months,
+    describe_plan,
+    describe_waiting,
+    explain_share,
+)
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import TODAY, relay
 
@@ -57,3 +62,27 @@ def test_a_project_that_the_others_pay_reads_so(answer):
     assert (
         "As the last, it saves the others 176,392 USD, since the others would pay 417,680" in text
     )
+
+
+@pytest.mark.parametrize(
+    ("months", "words"),
+    [
+        ([2, 3, 4, 12], "from March to May 2027 and in January 2028"),
+        ([0, 2, 4], "in January 2027, in March 2027 and in May 2027"),
+        ([0, 2, 4, 6], "in 4 of 24 months"),
+    ],
+)
+def test_up_to_three_spans_of_months_are_named(answer, months, words):
+    assert describe_months(answer, months) == words
+
+
+@pytest.mark.parametrize(
+    ("waiting", "cost", "words"),
+    [
+        (["A"], "500", "A waits: budgets and quotas leave no room after the projects that come "
+         "first. Without those limits, serving all would cost 500.00 USD more."),
+        ([], "-500", "Without budgets and quotas, serving all would cost 500.00 USD less."),
+    ],
+)  # fmt: skip
+def test_what_serving_all_would_cost_is_told(waiting, cost, words):
+    assert " ".join(describe_waiting(waiting, Decimal(cost), "USD")) == words

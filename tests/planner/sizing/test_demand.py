@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from planner.comparison import compare
-from planner.contract.request.workload import AcceleratorHours, Workload
+from planner.contract.request.workload import AcceleratorHours, Training, Workload
 from planner.contract.validation import parse
 from planner.portfolio.portfolio import plan_portfolio
 from planner.sizing.candidates.candidates import nothing_fits
@@ -303,3 +303,14 @@ def test_a_job_without_a_stated_peak_sets_it() -> None:
     asked = {key: value for key, value in work(16, 8).items() if key != "peak_accelerators"}
     answer = compare({"workload": asked}, MARKET, today=TODAY)
     assert answer.demand.highest_peak == 16
+
+
+def test_no_fewer_accelerators_than_its_hours_hold_for_are_planned() -> None:
+    """One Gaudi 3 holds the run, but takes many more hours: it is sized on two."""
+    given = {"kind": "training", "parameters": 7e9, "tokens": 1e9}
+    demand = compute_demand(parse(Training, given, "workload"), START, 36, ["intel-gaudi3", H100])
+    least = {one.accelerator: one.min_accelerators for one in demand.candidates}
+    for slug, (size,) in demand.sizes.items():
+        assert least[slug] == (size.accelerators if size.count_words else size.min_accelerators)
+    (gaudi,) = demand.sizes["intel-gaudi3"]
+    assert least["intel-gaudi3"] == 2 > gaudi.min_accelerators

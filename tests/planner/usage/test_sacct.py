@@ -113,7 +113,9 @@ def test_a_job_is_longer_than_its_clock_by_an_hour_that_is_set_back(elapsed_s, i
 
 def test_more_accelerators_than_there_are_are_doubtful():
     usage = read(sacct({"AllocTRES": "gres/gpu=100001"}))
-    assert "1 row with more use than machines could give" in usage.warnings()[0]
+    (warning,) = usage.warnings()
+    assert "1 row with more use than machines could give" in warning
+    assert "with 200,002 accelerator-hours in 2.00 h" in warning
     assert read(sacct({"AllocTRES": "gres/gpu=100000"})).warnings() == []
 
 

@@ -117,3 +117,10 @@ def test_no_file_of_an_upload_that_was_cut_off_stays(
     finally:
         gc.enable()
     assert (answer.status_code, len(seen), left) == (status, 1, [])
+
+
+def test_a_form_beyond_the_limit_is_told_both_sizes_in_megabytes(settings: Any) -> None:
+    settings.API_MAX_UPLOAD_BYTES = 50_000_000
+    answer = Client().get("/usage/", headers={"Content-Length": "52100000"})
+    assert answer.status_code == 413
+    assert "It has 52.1 MB; at most 50 MB can be sent at once." in answer.content.decode()

@@ -144,7 +144,7 @@ def test_a_part_is_released_once_beside_all_else_that_is_in_force(waiting):
     waiting.refresh_from_db()
     assert (waiting.state, waiting.revision) == (State.RELEASED, done.revision)
     assert (done.revision.number, done.revision.dearer) == (3, 1)
-    assert done.revision.warnings[-1] == f"released: {REASON}"
+    assert done.revision.warnings == [f"quarantined: {REASON}", f"released: {REASON}"]
     assert DEAR[0] in in_force()
     assert store.verify_revision(done.revision)
     assert publish(*DEAR).outcome == "published"

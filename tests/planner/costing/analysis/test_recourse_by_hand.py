@@ -54,6 +54,19 @@ def plan(**changes: Any) -> PlanCosts:
     return PlanCosts(**(plain | changes))
 
 
+@pytest.mark.parametrize(
+    ("needed", "has_units", "rented"),
+    [(3.0, False, 3.0), (3.0, True, 0.0), (5.0, True, 8.0), (13.0, False, 16.0), (0.0, False, 0.0)],
+)
+def test_what_no_unit_serves_rents_at_least_a_part_of_a_node(
+    needed: float, has_units: bool, rented: float
+) -> None:
+    """More is rented by whole nodes of 8, to the nearest, where the plan rents nothing."""
+    nodes = replace(RENT, node=np.full(2, 8.0), width=np.zeros(2))
+    found = nodes.follow(np.full(2, needed), np.zeros(2), np.full(2, has_units))
+    assert found.tolist() == [rented, rented]
+
+
 MARKET = Market(np.array([100.0, 100.0]), np.array([2.0, 2.0]), {"od": 0, "spot": 1}, 1.0, 0.0)
 
 

@@ -257,3 +257,13 @@ def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
     done = completion.estimate_completion(project)
     assert done.estimate_at_completion is None
     assert "nothing was planned" in done.why_not
+
+
+def test_a_file_counts_once_in_a_project_and_again_in_another(work: Workspace) -> None:
+    text = "month,cost,hours\n2027-01,36000,4800\n"
+    first, second = work.project(), work.project()
+    upload(work, first, text)
+    with pytest.raises(WrongStateError, match="was uploaded to the project before"):
+        upload(work, first, text)
+    upload(work, second, text)
+    assert second.uploads.count() == 1

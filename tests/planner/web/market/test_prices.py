@@ -97,3 +97,16 @@ def test_every_geography_that_the_page_offers_is_one_that_it_takes(client, price
     for name, _ in list_choices("geographies"):
         assert client.get("/market/", {"geography": name}).status_code == 200, name
     assert client.get("/market/", {"geography": "atlantis"}).status_code == 400
+
+
+def test_the_cheapest_of_a_provider_is_that_of_all_pages(monkeypatch):
+    monkeypatch.setattr("planner.web.market.offers.PAGE_SIZE", 1)
+    today = timezone.now().date()
+    offers = [offer(price, region=f"region-{price}", as_of=today) for price in ("50", "60")]
+    known = catalog.Catalog.of(offers)
+    marks = {
+        row.offer.region: row.cheapest_of_provider
+        for number in (1, 2)
+        for row in search(known, MarketQuery(page=number)).rows
+    }
+    assert marks == {"region-50": True, "region-60": False}

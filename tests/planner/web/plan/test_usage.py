@@ -34,6 +34,8 @@ def plan_link(page: str) -> str:
 
 def test_the_plan_form_opens_with_the_demand(client, work):
     page = text(send(client, table(MONTHS), months="3", start="2025-08"))
+    months = re.findall(r'<th scope="row" class="fw-normal">(\w+ 2025)</th>', page)
+    assert months[-3:] == ["August 2025", "September 2025", "October 2025"]
     link = plan_link(page)
     query = parse_qs(urlsplit(link).query)
     assert query["workload.accelerator"] == ["nvidia-h100-80gb-sxm"]
