@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.request.workload import (
-    AcceleratorHours,
+    GivenHours,
     Run,
     Serving,
     SizedWorkload,
+    Workload,
 )
 from planner.sizing.candidates.candidates import (
     Placement,
@@ -108,7 +109,7 @@ class Demand:
 
 
 def compute_demand(
-    workload: AcceleratorHours | SizedWorkload,
+    workload: Workload,
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None = None,
@@ -122,25 +123,20 @@ def compute_demand(
     `accelerators` (every known one for None) that fits is a candidate. Fields of a refusal
     begin with `workload.`.
 
+    >>> from planner.contract.request.workload import AcceleratorHours
     >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="T4", hours_per_month=[800])
     >>> compute_demand(hours, dt.date(2027, 1, 1), 2).peak_accelerators.round(2).tolist()
     [1.1, 1.1]
     """
-    build = DEMANDS.get(workload.kind, _size_workload)
     try:
-        return build(workload, start, horizon_months, accelerators, certainty)
+        if isinstance(workload, SizedWorkload):
+            return _size_workload(workload, start, horizon_months, accelerators, certainty)
+        return _given_hours(workload, horizon_months)
     except InvalidInput as error:
         raise error.under("workload") from error
 
 
-def _given_hours(
-    workload: AcceleratorHours,
-    start: dt.date,
-    horizon_months: int,
-    accelerators: Sequence[str] | None,
-    certainty: float | None,
-) -> Demand:
-    del start, accelerators, certainty
+def _given_hours(workload: GivenHours, horizon_months: int) -> Demand:
     _refuse_job_above_peak(workload)
     hours = _by_month("hours_per_month", workload.hours_per_month, horizon_months)
     if not hours.any():
@@ -165,10 +161,6 @@ def _given_hours(
     )
 
 
-DEMANDS: dict[str, Callable[..., Demand]] = {"accelerator_hours": _given_hours}
-"""Kinds of work of which the team gives the hours → their demand; the others are sized."""
-
-
 def _by_month(field: str, values: tuple[float, ...], horizon_months: int) -> Floats:
     months = len(values)
     if months not in (1, horizon_months):
@@ -186,7 +178,7 @@ def _by_month(field: str, values: tuple[float, ...], horizon_months: int) -> Flo
     return np.broadcast_to(np.asarray(values, dtype=np.float64), horizon_months).copy()
 
 
-def _refuse_job_above_peak(workload: AcceleratorHours) -> None:
+def _refuse_job_above_peak(workload: GivenHours) -> None:
     """Raises `InvalidInput` for a job of more accelerators than the peak of a month with hours."""
     job, peaks = workload.accelerators_per_job or 0, workload.peak_accelerators or ()
     hours = workload.hours_per_month

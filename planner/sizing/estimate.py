@@ -23,8 +23,8 @@ from planner.contract.answer.estimate import (
 from planner.contract.copies import replace
 from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.request.workload import (
-    AcceleratorHours,
     Count,
+    GivenHours,
     Samples,
     SizedWorkload,
     Training,
@@ -78,7 +78,7 @@ class EstimateRequest(RequestModel):
 class Estimate:
     """A workload sized on one accelerator; `answer` is what page, API and command give."""
 
-    workload: AcceleratorHours | SizedWorkload
+    workload: Workload
     accelerator: Accelerator
     runs: int
     """Runs of all kinds together."""
@@ -95,7 +95,7 @@ class Estimate:
     @cached_property
     def candidates(self) -> tuple[EstimateCandidate, ...]:
         """Every accelerator, ranked for this work; worked out when first asked for."""
-        if isinstance(self.workload, AcceleratorHours):
+        if not isinstance(self.workload, SizedWorkload):
             return ()
         is_bound = isinstance(self.workload, Training) and has_user_throughput(self.workload)
         known = (self.accelerator,) if is_bound else all_accelerators()
@@ -162,10 +162,10 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
                 f"{in_request.name} is asked for and the workload names {in_workload.name}",
             )
         accelerator = in_request or in_workload
-        if isinstance(workload, AcceleratorHours):
-            sized = _stated_hours(parsed, workload, accelerator)
-        else:
+        if isinstance(workload, SizedWorkload):
             sized = _size_workload(parsed, workload, accelerator)
+        else:
+            sized = _stated_hours(parsed, workload, accelerator)
     except InvalidInput as error:
         own = ("accelerator", "accelerators")
         is_own = error.field in own or error.field.startswith("workload.")
@@ -175,7 +175,7 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
 
 
 def _stated_hours(
-    request: EstimateRequest, workload: AcceleratorHours, accelerator: Accelerator | None
+    request: EstimateRequest, workload: GivenHours, accelerator: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
     demand = compute_demand(workload, OPEN_START, len(hours))

@@ -527,9 +527,12 @@ class Serving(_Work):
         )
 
 
+GivenHours = AcceleratorHours
+"""Kinds of work of which the team gives `accelerator`, `hours_per_month` and `peak_accelerators`,
+as fields or as properties made from its fields."""
 SizedWorkload = Training | Samples | Serving
 """Kinds of work whose hours are estimated."""
-Workload = Annotated[AcceleratorHours | SizedWorkload, Field(discriminator="kind")]
+Workload = Annotated[GivenHours | SizedWorkload, Field(discriminator="kind")]
 """Exactly one kind of workload, told apart by `kind`."""
 
 

@@ -81,19 +81,17 @@ class PriceKind(StrEnum):
     """Purchase and resale prices of owned machines."""
 
 
-KINDS: dict[PurchaseOption, PriceKind] = {
-    PurchaseOption.ON_DEMAND: PriceKind.LIST,
-    PurchaseOption.SPOT: PriceKind.SPOT,
-    PurchaseOption.LOW_PRIORITY: PriceKind.SPOT,
-    PurchaseOption.RESERVED: PriceKind.COMMITMENT,
-    PurchaseOption.RESERVED_CONVERTIBLE: PriceKind.COMMITMENT,
-    PurchaseOption.SAVINGS_PLAN: PriceKind.COMMITMENT,
-    PurchaseOption.COMMITTED_USE: PriceKind.COMMITMENT,
-    PurchaseOption.CAPACITY_BLOCK: PriceKind.MARKET,
-    PurchaseOption.DWS_FLEX_START: PriceKind.LIST,
-    PurchaseOption.DWS_CALENDAR_MODE: PriceKind.LIST,
-}
-"""The kind of price of every purchase option."""
+def _kind(option: PurchaseOption) -> PriceKind:
+    if option.is_interruptible:
+        return PriceKind.SPOT
+    if option.is_commitment:
+        return PriceKind.COMMITMENT
+    return PriceKind.MARKET if option is PurchaseOption.CAPACITY_BLOCK else PriceKind.LIST
+
+
+KINDS = {option: _kind(option) for option in PurchaseOption}
+"""The kind of price of every purchase option: a list price unless it can be interrupted, is a
+commitment, or is set anew with every sale."""
 
 
 @dataclass(frozen=True)

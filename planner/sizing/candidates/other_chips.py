@@ -13,11 +13,11 @@ from planner.contract.answer.estimate import (
     EstimateCandidate,
 )
 from planner.contract.request.workload import (
-    AcceleratorHours,
     Samples,
     Serving,
     SizedWorkload,
     Training,
+    Workload,
 )
 from planner.sizing.evidence.benchmarks import TRAINING_FACTOR
 from planner.sizing.footprint.training_flops import checked_training, compute_work
@@ -219,7 +219,7 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     A100's rate, whatever their loader; None where that is not known."""
     if isinstance(workload, Training):
         return compute_work(checked_training(workload)).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
-    if isinstance(workload, Serving):
+    if not isinstance(workload, Samples):
         return None
     gflops = workload.forward_gflops_per_sample
     if gflops is not None and workload.samples_per_second is None and workload.benchmark is None:
@@ -234,13 +234,13 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
 
 
 def cpu_note(
-    workload: AcceleratorHours | SizedWorkload,
+    workload: Workload,
     runs: int,
     accelerator_hours: float = 0.0,
 ) -> CpuNote:
     """Whether a CPU is enough for all runs, which take an accelerator `accelerator_hours`, its
     hours and what to do about it."""
-    if isinstance(workload, AcceleratorHours):
+    if not isinstance(workload, SizedWorkload):
         return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
     if isinstance(workload, Serving):
         return CpuNote(is_enough=None, hours=None, note="serving is sized for accelerators alone")

@@ -7,6 +7,7 @@ is done with its runs is done with a `RunSize`.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -54,7 +55,7 @@ def hours_kept_in(range_p10_p90: tuple[float, float], share: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSize:
+class RunSize(ABC):
     """One run on `accelerators` of one kind."""
 
     accelerator: Accelerator
@@ -69,24 +70,24 @@ class RunSize:
     """Why it is on more accelerators than would do, where it is."""
 
     @property
+    @abstractmethod
     def method(self) -> str:
         """How its hours came about, in one sentence."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def range_p10_p90(self) -> tuple[float, float]:
         """Factors on `hours`."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def warnings(self) -> tuple[str, ...]:
         """Why to doubt its figures."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def dense_tflops(self) -> float | None:
         """Dense rate of the accelerator at the precision of the work."""
-        raise NotImplementedError
 
     @property
     def wall_clock_hours(self) -> float:
