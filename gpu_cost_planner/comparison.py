@@ -20,7 +20,7 @@ from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.sizing.estimate import Estimate
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offer_rows import offer_json
+from pricing.market.offer_rows import OfferRow, offer_json
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
 
@@ -285,7 +285,7 @@ class OfferList:
     count: int
     """Offers that meet the filters, with those beyond `limit`."""
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[OfferRow]:
         """Each offer with the fields that the API gives, money as decimal text."""
         revisions = {info.provider: info.revision for info in self.catalog.revisions}
         return [offer_json(self.catalog, row, revisions) for row in self.rows]

@@ -379,9 +379,7 @@ _OF_USE = ("files", "rows", "months", "totals", "demand", "no_demand_because", "
 def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:
     """Offers in order of price, a line each."""
     revisions = {info.provider: info.revision for info in catalog.revisions}
-    offers = [offer_json(catalog, row, revisions) for row in rows]
-    for offer in offers:
-        offer["as_of"] = offer["as_of"] and offer["as_of"].isoformat()
+    offers = [_with_days_as_text(offer_json(catalog, row, revisions)) for row in rows]
     lines = [f"{len(offers):,} of {count:,} offers, the cheapest first:"]
     lines += [
         f"{o['usd_per_accelerator_hour']} USD per accelerator-hour: {o['instance_type']} "
@@ -390,6 +388,13 @@ def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:
         for o in offers
     ]
     return Answer("\n".join(lines), {"count": count, "results": offers})
+
+
+def _with_days_as_text(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.isoformat() if isinstance(value, dt.date) else value
+        for name, value in row.items()
+    }
 
 
 def answer_table(answer: ComparisonAnswer, table: str, scenario: object) -> Answer:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -45,35 +45,15 @@ from planner.contract.answer.scenario import (
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import join_reasons
 from planner.exports.csv_export import text_cell
+from pricing.market.offer_rows import Money, OfferRow
 
 MONEY = "object"
 MONTH = "period[M]"
 DAY = "datetime64[s]"
 Dtype = str | pd.CategoricalDtype
-_OFFER_MONEY = (
-    *("usd_per_hour", "recurring_usd_per_hour", "usd_per_accelerator_hour", "upfront_usd"),
-    "native_price",
+_OFFER_CATEGORIES = frozenset(
+    {"provider", "region", "accelerator", "purchase_option", "payment_option", "currency"}
 )
-_OFFER_DTYPES: Mapping[str, Dtype] = {
-    "id": "str",
-    **dict.fromkeys(("provider", "region"), "category"),
-    **dict.fromkeys(("zone", "instance_type"), "str"),
-    "accelerator": "category",
-    **dict.fromkeys(("accelerator_count", "accelerator_memory_gib", "vcpus"), "float64"),
-    "memory_gib": "float64",
-    "purchase_option": "category",
-    "term_months": "int64",
-    "payment_option": "category",
-    **dict.fromkeys(_OFFER_MONEY[:4], MONEY),
-    "currency": "category",
-    "native_price": MONEY,
-    "sku": "str",
-    "sold_now": "bool",
-    "absent_since": DAY,
-    "as_of": DAY,
-    "source": "str",
-    "revision": "Int64",
-}
 _MONTH_UNIT = get_args(MonthIndex)[1].json_schema_extra
 _SCENARIO = pd.CategoricalDtype([key.value for key in ScenarioKey])
 
@@ -197,13 +177,11 @@ def candidates_frame(answer: EstimateAnswer) -> pd.DataFrame:
 
 def offers_frame(offers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """A row for each offer as the API gives it (`pricing.market.offer_rows`)."""
-    rows = list(offers)
-    columns = {name: [row[name] for row in rows] for name in _OFFER_DTYPES}
-    for name in _OFFER_MONEY:
-        columns[name] = [Decimal(text) for text in columns[name]]
-    return pd.DataFrame(
-        {name: pd.Series(columns[name], dtype=dtype) for name, dtype in _OFFER_DTYPES.items()}
-    )
+    rows, columns = list(offers), {}
+    for name, dtype in _offer_dtypes().items():
+        values = [Decimal(row[name]) if dtype == MONEY else row[name] for row in rows]
+        columns[name] = pd.Series(values, dtype=dtype)
+    return pd.DataFrame(columns)
 
 
 # What to do with them -----------------------------------------------------------------------
@@ -274,7 +252,18 @@ def _money_names() -> frozenset[str]:
         *(Driver, CostRange, Verdict, FiscalYearFinance, ProjectShare),
     )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
-    return frozenset(names | {"regret", *_OFFER_MONEY})
+    of_offers = {name for name, dtype in _offer_dtypes().items() if dtype == MONEY}
+    return frozenset(names | of_offers | {"regret"})
+
+
+@cache
+def _offer_dtypes() -> dict[str, Dtype | None]:
+    return {
+        name: MONEY
+        if hint == Money
+        else ("category" if name in _OFFER_CATEGORIES else _choose_dtype(hint))
+        for name, hint in get_type_hints(OfferRow, include_extras=True).items()
+    }
 
 
 @cache

@@ -19,6 +19,7 @@ from pricing.market.accelerators import Accelerator
 from pricing.market.coverage import CoverageRow
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offer_filters import ORDERINGS
+from pricing.market.offer_rows import OfferRow
 from pricing.market.offers import PAYMENT_OPTIONS, PurchaseOption
 from pricing.market.snapshot import PricePart, Region, RevisionInfo
 from pricing.models import RefreshRun, Revision
@@ -97,19 +98,12 @@ OfferSerializer = described(
     "upfront payment spread over the term, and `usd_per_accelerator_hour` that of one "
     "accelerator; `recurring_usd_per_hour` is what each hour is billed, `upfront_usd` what is due "
     "once.",
-    **dict.fromkeys(("id", "provider", "region", "zone", "instance_type", "accelerator"), str),
-    accelerator_count=float,
-    **dict.fromkeys(("accelerator_memory_gib", "vcpus", "memory_gib"), float | None),
-    purchase_option=partial(serializers.ChoiceField, [o.value for o in PurchaseOption]),
-    term_months=int,
-    payment_option=partial(serializers.ChoiceField, PAYMENT_OPTIONS, allow_blank=True),
-    **dict.fromkeys(("usd_per_hour", "recurring_usd_per_hour", "usd_per_accelerator_hour"), str),
-    **dict.fromkeys(("upfront_usd", "currency", "native_price", "sku"), str),
-    sold_now=bool,
-    absent_since=dt.date | None,
-    as_of=dt.date | None,
-    source=str,
-    revision=int,
+    **get_type_hints(OfferRow)
+    | {
+        "purchase_option": partial(serializers.ChoiceField, [o.value for o in PurchaseOption]),
+        "payment_option": partial(serializers.ChoiceField, PAYMENT_OPTIONS, allow_blank=True),
+        "revision": int,
+    },
 )
 OffersSerializer = described(
     "Offers",

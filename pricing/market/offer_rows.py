@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import astuple, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import zstandard
 
@@ -98,9 +98,42 @@ def format_amount(amount: Decimal) -> str:
     return f"{quantize(amount):f}"
 
 
-def offer_json(
-    published: Catalog, row: int, revision_by_provider: Mapping[str, int]
-) -> dict[str, Any]:
+Money = Annotated[str, "decimal"]
+"""An amount as decimal text."""
+
+
+class OfferRow(TypedDict):
+    """An offer as the API gives it; the API's document and the columns of its frame follow."""
+
+    id: str
+    provider: str
+    region: str
+    zone: str
+    instance_type: str
+    accelerator: str
+    accelerator_count: float
+    accelerator_memory_gib: float | None
+    vcpus: float | None
+    memory_gib: float | None
+    purchase_option: str
+    term_months: int
+    payment_option: str
+    usd_per_hour: Money
+    """Recurring, with the upfront payment spread over the term."""
+    recurring_usd_per_hour: Money
+    usd_per_accelerator_hour: Money
+    upfront_usd: Money
+    currency: str
+    native_price: Money
+    sku: str
+    sold_now: bool
+    absent_since: dt.date | None
+    as_of: dt.date | None
+    source: str
+    revision: int | None
+
+
+def offer_json(published: Catalog, row: int, revision_by_provider: Mapping[str, int]) -> OfferRow:
     """The offer of a row of the catalog, with the fields of the contract."""
     offer = published.offers.offer(row)
     memory = float(published.offers.accelerator_memory_gib[row])

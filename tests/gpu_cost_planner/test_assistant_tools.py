@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
 import pytest
 
 from gpu_cost_planner import compare, plan_portfolio
-from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
+from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS, answer_offers
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports import TABLES
 from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.requests import generated
+from tests.planner.costing.market_of import catalog, offer
 from tests.properties import one_in
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -150,3 +152,10 @@ def test_what_cannot_be_used_is_refused_by_field(
     answer = call(name, **arguments)
     assert answer.is_error
     assert field in answer.text
+
+
+def test_days_of_offers_are_text() -> None:
+    absent = dt.date(2026, 11, 23)
+    data = answer_offers(catalog(offer("50", absent_since=absent)), [0], 1).data
+    (row,) = json.loads(json.dumps(data))["results"]
+    assert (row["as_of"], row["absent_since"]) == ("2026-06-18", "2026-11-23")
