@@ -43,6 +43,7 @@ from planner.portfolio.preparation import (
     fixed_sources,
     source_key,
 )
+from planner.portfolio.turns import TurnPool, even_out
 
 HOUR_DIGITS = 6
 """Digits to which node-hours are booked."""
@@ -75,6 +76,8 @@ class Books:
     """What each of them has of the shared machines; none where each plans apart."""
     apart: tuple[Books, ...] = ()
     """The plans of projects apart that these are put together from."""
+    pools: tuple[TurnPool, ...] = ()
+    """Those of the projects that take turns on accelerators."""
 
     @property
     def parts(self) -> tuple[Scenario, ...]:
@@ -150,13 +153,15 @@ class Books:
 
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:
     """The books of a plan."""
-    members = zip(joint.inputs, plan.uses, strict=True)
+    uses = even_out(joint.pools, joint.problem, plan.uses)
+    members = zip(joint.inputs, uses, strict=True)
     own = tuple((_own(inputs, use),) for inputs, use in members)
     allotted = tuple(
         Allotment(frozenset(project.units), use.shares)
-        for project, use in zip(joint.problem.projects, plan.uses, strict=True)
+        for project, use in zip(joint.problem.projects, uses, strict=True)
     )
-    return Books(joint.members, joint.inputs, _shared(joint, plan), own, allotted)
+    shared = _shared(joint, plan)
+    return Books(joint.members, joint.inputs, shared, own, allotted, pools=joint.pools)
 
 
 def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:

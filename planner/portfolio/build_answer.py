@@ -28,6 +28,7 @@ from planner.contract.answer.portfolio import (
     ProjectShare,
     ProjectUse,
     ProjectWriteOff,
+    SharedPool,
 )
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
@@ -46,6 +47,7 @@ from planner.portfolio.words import (
     TOO_LITTLE_WORK,
     describe_plan,
     describe_sureness,
+    describe_turns,
     describe_waiting,
     explain_share,
 )
@@ -83,7 +85,9 @@ class _Builder:
         )
         return answer.model_copy(
             update={
-                "headline": describe_plan(answer, decision) + describe_sureness(answer),
+                "headline": describe_plan(answer, decision)
+                + describe_turns(answer)
+                + describe_sureness(answer),
                 "projects": explained,
             }
         )
@@ -131,6 +135,7 @@ class _Builder:
         lines = self._lines()
         return {
             "machines": usage.machines(),
+            "pools": tuple(_pools(books)),
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),
@@ -290,6 +295,22 @@ class _Builder:
             kinds = {usage.source(key).accelerator for key in keys} if usage else set()
             of_work = one.member.alone.demand.warnings_on(kinds)
             yield from (f"{name}: {words}" for words in of_work if comes_first(words))
+
+
+def _pools(books: Books) -> Iterator[SharedPool]:
+    for pool in books.pools:
+        members = [books.members[place] for place in pool.places]
+        needed, at_once, busiest = pool.accelerators, pool.peaks.sum(axis=0), pool.busiest
+        month = int(needed.argmax())
+        if busiest is not None:
+            yield SharedPool(
+                projects=tuple(member.name for member in members),
+                accelerator=members[0].alone.demand.accelerator,
+                accelerators=round(float(needed[month]), 4),
+                accelerators_at_once=round(float(at_once[month]), 4),
+                mean_wait_hours=round(busiest.waits.mean, 2),
+                p90_wait_hours=round(busiest.waits.p90, 2),
+            )
 
 
 def _line(line: CostLine, project: str) -> PortfolioLine:

@@ -231,6 +231,7 @@ class PortfolioPlans:
             if len(group) == 1 and not self._is_as_alone(members[0]):
                 members, most = [self.alone[members[0].name].member], None
             joint = self.search.joint(members, plan.may_buy)
+            work.charge(sum(pool.simulated_jobs for pool in joint.pools))
             group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")
@@ -293,7 +294,7 @@ class PlanSearch:
     def joint(self, members: Sequence[PreparedProject], may_buy: bool = True) -> JointInputs:
         """Some projects together."""
         chosen = tuple(members)
-        return JointInputs(chosen, self.preparation.inputs(chosen, self.laid), may_buy)
+        return JointInputs.of(chosen, self.preparation.inputs(chosen, self.laid), may_buy)
 
     def cheapest(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
         """The books of the cheapest plan, and what no plan costs less than."""

@@ -17,7 +17,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
-from planner.contract.request.workload import Run
+from planner.contract.request.workload import AcceleratorHours, Run
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
@@ -27,6 +27,7 @@ from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
 from planner.costing.solve_by_kind import rent_in_parts
 from planner.portfolio.joint_model import JointProblem, MovableWork, ProjectProblem
+from planner.portfolio.turns import TurnPool, find_pools, take_turns
 from planner.sizing.demand import Demand, compute_demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -73,6 +74,14 @@ class PreparedProject:
         workload = alone.request.workload
         project = self.project.model_copy(update={"workload": workload})
         return PreparedProject(self.field, project, alone)
+
+    @property
+    def in_turn(self) -> PortfolioProject | None:
+        """The project if its jobs may wait for those of others: given hours that stay in their
+        months."""
+        has_jobs = isinstance(self.project.workload, AcceleratorHours)
+        waits = has_jobs and not self.project.at_once and self.movable is None
+        return self.project if waits else None
 
     @cached_property
     def movable(self) -> MovableWork | None:
@@ -310,6 +319,16 @@ class JointInputs:
     inputs: tuple[ModelInputs, ...]
     may_buy: bool = True
     """Whether servers may be bought; those in place serve either way."""
+    pools: tuple[TurnPool, ...] = ()
+    """Those of them that take turns on accelerators."""
+
+    @classmethod
+    def of(
+        cls, members: Sequence[PreparedProject], inputs: Sequence[ModelInputs], may_buy: bool
+    ) -> JointInputs:
+        """Projects with what each is planned from by itself, taking turns where they may."""
+        pools = find_pools([member.in_turn for member in members], inputs)
+        return cls(tuple(members), take_turns(pools, inputs), may_buy, pools)
 
     @cached_property
     def problem(self) -> JointProblem:

@@ -244,6 +244,17 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
         yield " ".join(sentences)
 
 
+def describe_turns(answer: PortfolioAnswer) -> str:
+    """A sentence for each pool of how few accelerators it takes, and how long jobs wait; "" where
+    no projects take turns."""
+    return "".join(
+        f" Jobs of {len(one.projects)} projects take turns on {one.accelerators:g} accelerators "
+        f"in place of {one.accelerators_at_once:g}: 9 of 10 start within "
+        f"{one.p90_wait_hours:.1f} hours."
+        for one in answer.pools
+    )
+
+
 def describe_sureness(answer: PortfolioAnswer) -> str:
     """A sentence of how far all payments may go from plan; "" without a range that holds."""
     ends = answer.range

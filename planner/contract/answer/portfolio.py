@@ -78,6 +78,28 @@ class Machine(AnswerModel):
     kind: MachineKind = Field(description="How it is obtained.")
 
 
+class SharedPool(AnswerModel):
+    """Projects whose jobs take turns on the same accelerators."""
+
+    projects: tuple[str, ...] = Field(description="Names of the projects.")
+    accelerator: str = Field(description="Slug of their reference accelerator.")
+    accelerators: Accelerators = Field(
+        description="Accelerators that they need together, in the month that needs most."
+    )
+    accelerators_at_once: Accelerators = Field(
+        description="Accelerators that they would need in that month if none waited for another."
+    )
+    mean_wait_hours: float = Field(
+        description="Mean wait of a job, in the month with the longest waits.",
+        json_schema_extra={"unit": "h"},
+    )
+    p90_wait_hours: float = Field(
+        description="Wait within which nine in ten jobs start, in the month with the longest "
+        "waits.",
+        json_schema_extra={"unit": "h"},
+    )
+
+
 class ProjectWriteOff(AnswerModel):
     """Capital and upfront payments of one source by the month that books them."""
 
@@ -209,6 +231,9 @@ class PortfolioAnswer(AnswerModel):
         "would, or where shares are not exact.",
     )
     projects: tuple[ProjectShare, ...] = Field(description="Every project, by name.")
+    pools: tuple[SharedPool, ...] = Field(
+        default=(), description="Projects that take turns, and how long their jobs wait."
+    )
     machines: tuple[Machine, ...] = Field(
         default=(), description="Offers and servers that the plan uses."
     )

@@ -38,6 +38,9 @@ from planner.contract.validation import (
 from pricing.common.invalid_input import InvalidInput
 
 MAX_PROJECTS = 100
+DEFAULT_JOB_HOURS, DEFAULT_MAX_WAIT_HOURS = 4.0, 8.0
+"""Mean length of a job, h, and the longest wait of nine jobs in ten, a working day: planning
+choices, 2026."""
 _SHARED_LIMITS = (
     "quotas",
     "capex_budget",
@@ -122,6 +125,13 @@ class PortfolioProject(RequestModel):
     under `limits`."""
     window: ProjectWindow | None = None
     """Months between which its hours may move; absent: they stay in their months."""
+    at_once: bool = False
+    """Whether its peak is kept for it in every month, as with sized work; false: jobs of given
+    hours take turns with those of other projects."""
+    job_hours: Annotated[Number, Field(ge=0.01, le=10_000)] = DEFAULT_JOB_HOURS
+    """Mean length of a job, h."""
+    max_wait_hours: Annotated[Number, Field(ge=0, le=10_000)] = DEFAULT_MAX_WAIT_HOURS
+    """h within which nine in ten of its jobs must have started; 8 is a working day."""
     data: Data = Data()
     """Data that it stores in the cloud and transfers out of it."""
     already_owned: OwnedServers = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ def portfolio_of_projects(
     projects: Iterable[Project],
     included: Iterable[str] | None = None,
     windows: Mapping[str, Window] | None = None,
+    at_once: Collection[str] = (),
 ) -> Request:
     """A portfolio of the projects that have a workload, over the months of all of them that are to
     come.
@@ -40,7 +41,7 @@ def portfolio_of_projects(
     are its own plan's and are left out, as are its other costs; finance and what owning costs are
     the team's. A project with credits or minimum spends is refused unless it is left out.
     `included` are the ids of those that are planned, `windows` by id the months within which the
-    hours of a project may move.
+    hours of a project may move, `at_once` the ids of those whose jobs do not wait for others.
     """
     rows = [project for project in projects if project.workload]
     chosen = None if included is None else set(included)
@@ -63,6 +64,8 @@ def portfolio_of_projects(
     ]
     for entry, project in zip(entries, rows, strict=True):
         entry["included"] = chosen is None or str(project.pk) in chosen
+        if str(project.pk) in at_once:
+            entry["at_once"] = True
         window = (windows or {}).get(str(project.pk))
         if window is not None:
             entry["window"] = {

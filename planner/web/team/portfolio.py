@@ -66,7 +66,11 @@ def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
     projects = _projects(get_access(request), team)
     data = request.POST if request.method == "POST" else request.GET
     portfolio = portfolio_of_projects(
-        team, projects, _ticked(request, projects), _windows(request, projects)
+        team,
+        projects,
+        _ticked(request, projects),
+        _windows(request, projects),
+        data.getlist("at-once"),
     )
     shares = data.get("shares", SHARES[0])
     return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}
@@ -97,10 +101,13 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
     ticked, windows = _ticked(request, projects), _windows(request, projects)
+    asked = request.POST if request.method == "POST" else request.GET
     return {
         "team": team,
         "rows": [
-            ProjectRow(key, project.name, key in ticked, windows.get(key))
+            ProjectRow(
+                key, project.name, key in ticked, windows.get(key), key in asked.getlist("at-once")
+            )
             for project in projects
             if (key := str(project.pk))
         ],

@@ -33,6 +33,8 @@ class ProjectRow:
     is_ticked: bool
     window: Window | None
     """Months within which its hours may move, as they are typed."""
+    is_at_once: bool
+    """Whether its jobs do not wait for those of others."""
 
 
 def describe_portfolio_refusal(refusal: InvalidInput, request: Mapping[str, Any]) -> str:

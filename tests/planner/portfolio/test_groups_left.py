@@ -18,9 +18,9 @@ def hours(each, peak):
 
 
 PROJECTS = [
-    project("steady", hours(4380, 8)),
-    project("bursty", burst(24, 2, 3, 16)),
-    project("small", hours(146, 1)),
+    project("steady", hours(4380, 8), at_once=True),
+    project("bursty", burst(24, 2, 3, 16), at_once=True),
+    project("small", hours(146, 1), at_once=True),
 ]
 
 
@@ -91,7 +91,7 @@ def test_projects_that_share_nothing_change_no_share_and_are_not_paid_for_joinin
 
 @pytest.mark.parametrize("limits", [{}, {"total_budget": 760_000}])
 def test_where_nothing_is_shared_the_others_pay_what_they_would_alone(limits):
-    pair = [project("one", hours(4000, 8)), project("other", hours(4000, 8))]
+    pair = [project(name, hours(4000, 8), at_once=True) for name in ("one", "other")]
     told = plan(pair, horizon_months=12, limits=limits)
     for share in told.projects:
         assert share.adds == share.alone == share.share

@@ -1,0 +1,156 @@
+"""Projects that take turns on accelerators within a month, and how many they need together. PURE.
+
+A project of given hours lets its jobs wait, unless it says that they must run at once. Of projects
+that may use the same machines, a month then needs the smallest pool whose jobs start in time
+(`planner.portfolio.waiting`) in the place of the sum of their peaks; never less than the highest
+peak among them, which a project may still have while the others are idle. Each project needs as
+much of the pool as it has of the hours, so that the plan is made by the same model as without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.request.portfolio import PortfolioProject
+from planner.costing.model_inputs import ModelInputs
+from planner.portfolio.joint_model import JointProblem, ProjectUse
+from planner.portfolio.waiting import Jobs, Pool, smallest_pool
+
+Floats = NDArray[np.float64]
+_NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class TurnPool:
+    """Projects that take turns, with what they need together in each month."""
+
+    places: tuple[int, ...]
+    """Where they stand among the projects."""
+    hours: Floats
+    """[p, T] accelerator-hours of each."""
+    peaks: Floats
+    """[p, T] most accelerators of each at once."""
+    months: tuple[Pool | None, ...]
+    """[T] the smallest pool that keeps what each allows; None where fewer than all take at once
+    do not."""
+
+    @property
+    def saves(self) -> bool:
+        """Whether they need less than all at once in any month."""
+        return any(self.months)
+
+    @property
+    def accelerators(self) -> Floats:
+        """[T] that they need together."""
+        at_once = zip(self.months, self.peaks.sum(axis=0).tolist(), strict=True)
+        return np.array([pool.accelerators if pool else most for pool, most in at_once])
+
+    @property
+    def busiest(self) -> Pool | None:
+        """The pool of the month with the longest wait; None where nobody waits."""
+        return max(filter(None, self.months), key=lambda pool: pool.waits.p90, default=None)
+
+    @property
+    def simulated_jobs(self) -> int:
+        """Jobs that were simulated to find them."""
+        return sum(pool.simulated_jobs for pool in {*self.months} - {None} if pool)
+
+    def peak_of(self, row: int) -> Floats:
+        """[T] accelerators that one of them needs: its part of the pool."""
+        total = np.maximum(self.hours.sum(axis=0), _NOISE)
+        part = self.accelerators * self.hours[row] / total
+        in_turn = np.array([pool is not None for pool in self.months])
+        return np.asarray(np.where(in_turn, part, self.peaks[row]), np.float64)
+
+
+def find_pools(
+    projects: Sequence[PortfolioProject | None], inputs: Sequence[ModelInputs]
+) -> tuple[TurnPool, ...]:
+    """Those of the projects that take turns, by the machines that they may use. None stands for a
+    project whose jobs do not wait."""
+    groups: dict[object, list[int]] = {}
+    for place, (project, one) in enumerate(zip(projects, inputs, strict=True)):
+        if project is not None:
+            same = frozenset(one.units), frozenset(one.throughput.items())
+            groups.setdefault(same, []).append(place)
+    found = [_pool(places, projects, inputs) for places in groups.values() if len(places) > 1]
+    return tuple(pool for pool in found if pool.saves)
+
+
+def _pool(
+    places: Sequence[int],
+    projects: Sequence[PortfolioProject | None],
+    inputs: Sequence[ModelInputs],
+) -> TurnPool:
+    hours = np.array([inputs[place].hours for place in places])
+    peaks = np.array([inputs[place].peak for place in places])
+    chosen = [project for place in places if (project := projects[place])]
+    months = range(hours.shape[1])
+    pools = tuple(_smallest(chosen, hours[:, t].tolist(), peaks[:, t]) for t in months)
+    return TurnPool(tuple(places), hours, peaks, pools)
+
+
+def _smallest(
+    projects: Sequence[PortfolioProject], hours: Sequence[float], peaks: Floats
+) -> Pool | None:
+    jobs = tuple(
+        Jobs(own, float(one.workload.accelerators_per_job or 1), one.job_hours, one.max_wait_hours)
+        for one, own in zip(projects, hours, strict=True)
+        if own > 0
+    )
+    least, most = float(peaks.max()), float(peaks.sum())
+    if len(jobs) < 2 or least >= most:
+        return None
+    pool = smallest_pool(jobs, least, most)
+    return pool if pool.accelerators < most else None
+
+
+def take_turns(pools: Sequence[TurnPool], inputs: Sequence[ModelInputs]) -> tuple[ModelInputs, ...]:
+    """What each project is planned from if those of each pool share its accelerators in turn. Hours
+    for which machines are reserved by date follow how many are at work."""
+    peaks = {place: pool.peak_of(row) for pool in pools for row, place in enumerate(pool.places)}
+    return tuple(
+        replace(one, peak=peaks[place], whole_nodes=False, job_sizes={}) if place in peaks else one
+        for place, one in enumerate(inputs)
+    )
+
+
+def even_out(
+    pools: Sequence[TurnPool], joint: JointProblem, uses: Sequence[ProjectUse]
+) -> tuple[ProjectUse, ...]:
+    """What each project uses if those of each pool have of every machine the part that they have
+    of the hours: which of them works on which machine is chance. Projects of a pool that may not
+    rent the same machines keep what the plan gives them."""
+    even = list(uses)
+    for pool in pools:
+        rents = {
+            frozenset(offer.key for offer in joint.projects[place].problem.rental_options)
+            for place in pool.places
+        }
+        if len(rents) > 1:
+            continue
+        in_turn = np.array([month is not None for month in pool.months])
+        part = pool.hours / np.maximum(pool.hours.sum(axis=0), _NOISE)
+        before = [uses[place] for place in pool.places]
+        for row, place in enumerate(pool.places):
+            even[place] = ProjectUse(
+                *(
+                    _even([getattr(use, kind) for use in before], row, part[row], in_turn)
+                    for kind in ("shares", "used_hours", "rented_hours")
+                )
+            )
+    return tuple(even)
+
+
+def _even(
+    rows: Sequence[Mapping[str, Floats]], own: int, part: Floats, in_turn: NDArray[np.bool_]
+) -> dict[str, Floats]:
+    none = np.zeros(part.size)
+    keys = sorted({key for by_key in rows for key in by_key})
+    totals = {key: sum((by_key.get(key, none) for by_key in rows), none) for key in keys}
+    even = {key: np.where(in_turn, totals[key] * part, rows[own].get(key, none)) for key in keys}
+    return {key: row for key, row in even.items() if row.any()}

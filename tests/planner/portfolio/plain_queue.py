@@ -1,0 +1,51 @@
+"""A queue for accelerators, event by event: for tests to hold the planner's waits against."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+
+import numpy as np
+
+from planner.portfolio.waiting import Jobs
+from pricing.market.offers import HOURS_PER_MONTH
+
+
+def draw_jobs(kinds: list[Jobs], count: int, seed: int):
+    """(arrival, hours, accelerators, kind) of about so many jobs, in the order of arrival: each
+    project sends its own at random."""
+    draw, rows = np.random.default_rng(seed), []
+    rates = [one.hours / HOURS_PER_MONTH / (one.accelerators * one.job_hours) for one in kinds]
+    until = count / sum(rates)
+    for place, (one, rate) in enumerate(zip(kinds, rates, strict=True)):
+        arrivals = np.sort(draw.uniform(0, until, draw.poisson(rate * until)))
+        lengths = draw.exponential(one.job_hours, arrivals.size)
+        rows += [
+            (at, hours, int(one.accelerators), place)
+            for at, hours in zip(arrivals.tolist(), lengths.tolist(), strict=True)
+        ]
+    return sorted(rows)
+
+
+def queue(jobs, accelerators: int):
+    """[N] hours that each job waits: the first in the queue starts once as many are free as it
+    takes, and nobody passes it."""
+    free, running, waiting = accelerators, [], deque()
+    waits = np.zeros(len(jobs))
+    at = 0
+    while at < len(jobs) or waiting:
+        next_end = running[0][0] if running else np.inf
+        next_arrival = jobs[at][0] if at < len(jobs) else np.inf
+        now = min(next_end, next_arrival)
+        if next_end <= next_arrival:
+            free += heapq.heappop(running)[1]
+        else:
+            waiting.append(at)
+            at += 1
+        while waiting and jobs[waiting[0]][2] <= free:
+            job = waiting.popleft()
+            arrival, hours, size, _ = jobs[job]
+            waits[job] = now - arrival
+            free -= size
+            heapq.heappush(running, (now + hours, size))
+    return waits

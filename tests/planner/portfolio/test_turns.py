@@ -1,0 +1,96 @@
+"""Projects whose jobs take turns within a month: one plan of the pool that keeps their waits."""
+
+import pytest
+
+from planner.comparison import compare
+from planner.portfolio.portfolio import plan_portfolio
+from planner.portfolio.waiting import wait_of_like_jobs
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
+
+LABS, HOURS, PEAK = 12, 730, 8
+
+
+def work(hours=HOURS, peak=PEAK, **fields):
+    return {
+        "kind": "accelerator_hours",
+        "accelerator": H100,
+        "hours_per_month": hours,
+        "peak_accelerators": peak,
+        **fields,
+    }
+
+
+def labs(count=LABS, months=36, **fields):
+    projects = [project(f"lab {i:02d}", work(), **fields) for i in range(count)]
+    return {"start": "2027-01", "horizon_months": months, "projects": projects, "shares": "use"}
+
+
+def plan(request):
+    return plan_portfolio(request, bundled_catalog(), today=TODAY)
+
+
+def plan_of_one(hours, peak, months=36):
+    request = {"start": "2027-01", "horizon_months": months, "workload": work(hours, peak)}
+    return compare(request, bundled_catalog(), today=TODAY).recommended
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return plan(labs())
+
+
+def test_twelve_labs_pay_for_what_their_jobs_wait_for_and_not_for_their_peaks(answer):
+    (pool,) = answer.pools
+    assert (pool.accelerators, pool.accelerators_at_once) == (13, LABS * PEAK)
+    assert pool.p90_wait_hours == pytest.approx(wait_of_like_jobs(13, 12.0, 4.0).p90, abs=0.01)
+    assert answer.saving_fraction > 0.42
+    assert "12 projects take turns on 13 accelerators in place of 96" in answer.headline
+
+
+def test_the_plan_of_labs_in_turn_is_that_of_one_project_with_their_pool(answer):
+    one = plan_of_one(LABS * HOURS, 13)
+    assert float(answer.net_present_cost) == pytest.approx(float(one.net_present_cost), rel=1e-4)
+
+
+def test_labs_whose_jobs_may_wait_an_hour_pay_for_two_machines_of_eight():
+    hasty, one = plan(labs(max_wait_hours=1)), plan_of_one(LABS * HOURS, 16)
+    assert hasty.pools[0].accelerators == 16
+    assert float(hasty.net_present_cost) == pytest.approx(float(one.net_present_cost), rel=1e-4)
+
+
+def test_labs_that_must_run_at_once_pay_for_their_peaks():
+    answer = plan(labs(3, 12, at_once=True))
+    assert answer.pools == ()
+    assert answer.net_present_cost == answer.apart
+
+
+def test_what_labs_use_is_their_hours_and_what_they_pay_the_plan(answer):
+    for one in answer.projects:
+        used = sum(row.accelerator_hours for row in answer.uses if row.project == one.name)
+        assert used == pytest.approx(36 * HOURS, rel=1e-4)
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
+    assert len({one.share for one in answer.projects}) <= 2  # to the cent
+
+
+def test_who_runs_at_once_keeps_its_peak_beside_the_others():
+    request = labs(6)
+    request["projects"][0]["at_once"] = True
+    (pool,) = plan(request).pools
+    assert pool.projects == tuple(f"lab {i:02d}" for i in range(1, 6))
+    assert pool.accelerators_at_once == 5 * PEAK
+
+
+def test_projects_that_may_not_use_the_same_machines_do_not_take_turns():
+    request = labs(2, 12)
+    request["projects"][0]["constraints"] = {"geographies": ["eu"]}
+    request["projects"][1]["constraints"] = {"countries": ["US"]}
+    assert plan(request).pools == ()
+
+
+def test_a_month_with_one_project_at_work_needs_its_peak():
+    request = labs(0, 12)
+    request["projects"] = [project(f"p{i}", burst(12, 3 * i, 4)) for i in range(3)]
+    answer = plan(request)
+    assert answer.feasible
+    assert all(pool.accelerators >= PEAK for pool in answer.pools)

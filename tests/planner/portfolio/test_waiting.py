@@ -1,0 +1,95 @@
+"""Waits for accelerators that projects take turns on, against a queue run event by event."""
+
+import math
+
+import numpy as np
+import pytest
+
+from planner.portfolio.waiting import (
+    Jobs,
+    erlang_c,
+    simulate_waits,
+    smallest_pool,
+    wait_of_like_jobs,
+)
+from tests.planner.portfolio.plain_queue import draw_jobs, queue
+
+LABS = tuple(Jobs(730.0, 1.0, 4.0, 8.0) for _ in range(12))
+
+
+@pytest.mark.parametrize(("servers", "load"), [(1, 0.5), (3, 2.2), (12, 9.0), (40, 36.5)])
+def test_the_share_that_waits_is_the_sum_over_all_states(servers, load):
+    states = [load**n / math.factorial(n) for n in range(servers)]
+    full = load**servers / math.factorial(servers) * servers / (servers - load)
+    assert erlang_c(servers, load) == pytest.approx(full / (sum(states) + full), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_simulated_waits_are_those_of_a_queue_run_event_by_event(seed):
+    kinds = [Jobs(700.0, 1, 4.0, 8.0), Jobs(900.0, 2, 10.0, 8.0), Jobs(500.0, 8, 1.0, 8.0)]
+    jobs = draw_jobs(kinds, 3_000, seed)
+    arrivals, hours, sizes, _ = zip(*jobs, strict=True)
+    expected = queue(jobs, 9 + seed)
+    assert simulate_waits(arrivals, hours, sizes, 9 + seed) == pytest.approx(expected, abs=1e-6)
+    assert (expected > 0).any()
+
+
+@pytest.mark.parametrize(("servers", "load"), [(4, 3.0), (13, 12.0), (20, 16.0)])
+def test_waits_of_like_jobs_are_those_of_many_simulated_ones(servers, load):
+    jobs = draw_jobs([Jobs(load * 730, 1, 4.0, 8.0)], 400_000, 1)
+    arrivals, hours, sizes, _ = zip(*jobs, strict=True)
+    waits = simulate_waits(arrivals, hours, sizes, servers)
+    known = wait_of_like_jobs(servers, load, 4.0)
+    assert known.mean == pytest.approx(waits.mean(), rel=0.1)
+    assert known.p90 == pytest.approx(np.quantile(waits, 0.9), rel=0.1)
+
+
+def test_a_job_that_takes_more_than_there_is_never_starts():
+    assert simulate_waits([0.0, 1.0], [1.0, 1.0], [3, 1], 2).tolist() == [math.inf, 0.0]
+
+
+def test_the_pool_is_the_smallest_that_keeps_the_wait():
+    pool = smallest_pool(LABS, 8, 96)
+    waits = [wait_of_like_jobs(n, 12.0, 4.0).p90 for n in range(12, 97)]
+    assert pool.accelerators == 12 + next(i for i, wait in enumerate(waits) if wait <= 8)
+    assert pool.waits.p90 <= 8
+
+
+def test_one_hour_of_patience_takes_two_machines_of_eight():
+    hasty = tuple(one._replace(max_wait_hours=1.0) for one in LABS)
+    assert smallest_pool(hasty, 8, 96).accelerators == 16
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (Jobs(2200.0, 1, 4.0, 8.0), Jobs(1500.0, 2, 12.0, 4.0)),
+        (Jobs(1500.0, 8, 6.0, 12.0), Jobs(2500.0, 1, 2.0, 2.0), Jobs(800.0, 4, 6.0, 12.0)),
+    ],
+)
+def test_a_pool_of_unlike_jobs_keeps_each_wait_and_a_smaller_one_does_not(kinds):
+    jobs = draw_jobs(list(kinds), 200_000, 3)
+    of = np.array([job[3] for job in jobs])
+
+    def worst(accelerators):
+        waits = queue(jobs, accelerators)
+        return max(
+            np.quantile(waits[of == i], 0.9) / one.max_wait_hours for i, one in enumerate(kinds)
+        )
+
+    pool = smallest_pool(kinds, 8, 60)
+    assert worst(int(pool.accelerators)) <= 1.1
+    assert worst(int(pool.accelerators) - 1) > 0.9
+
+
+def test_a_pool_is_never_below_its_highest_peak_nor_above_their_sum():
+    assert smallest_pool(LABS, 40, 96).accelerators == 40
+    assert smallest_pool(LABS, 8, 12).accelerators == 12
+    assert smallest_pool(LABS, 8, 12.5).accelerators == 12.5
+
+
+def test_large_jobs_need_a_pool_that_holds_several_of_them():
+    pool = smallest_pool((Jobs(6 * 730.0, 8, 4.0, 8.0), Jobs(6 * 730.0, 8, 4.0, 9.0)), 8, 96)
+    jobs = int(pool.accelerators) // 8
+    assert pool.accelerators == 8 * jobs
+    assert wait_of_like_jobs(jobs, 1.5, 4.0).p90 <= 8 < wait_of_like_jobs(jobs - 1, 1.5, 4.0).p90
