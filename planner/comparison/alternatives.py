@@ -328,29 +328,33 @@ def _smallest_machine(results: ComparisonResults) -> float:
     return float(sizes.min(initial=inf))
 
 
-def describe_idle(results: ComparisonResults, alternatives: Iterable[Alternative]) -> str:
-    """That the accelerator that is named is sold only in machines larger than the work, how many of
-    one stay idle, and the cheapest plan on others or in other clouds; empty where all are at work.
-    """
-    request, key = results.request, results.recommendation.scenario
-    if key is None or results.demand.is_sized or request.workload.accelerator is None:
+def describe_idle(results: ComparisonResults) -> str:
+    """That the accelerator that is named is sold only in machines larger than the work, and how
+    many of one stay idle; empty where all are at work."""
+    key, named = results.recommendation.scenario, results.request.workload.accelerator
+    if key is None or results.demand.is_sized or named is None:
         return ""
-    plan, inputs = results.scenarios[key], results.inputs
+    plan, inputs, one = results.scenarios[key], results.inputs, get(results.demand.accelerator)
     used = [inputs.by_key[name] for name in {*plan.used_hours, *plan.units_started}]
     size, busy = _smallest_machine(results), ceil(results.demand.peak_accelerators.max())
-    named = get(results.demand.accelerator)
-    if not busy < size < inf or any(
-        source.is_owned or source.existing or (source.accelerator, source.accelerators)
-        != (named.slug, size)
+    is_rented = all(
+        not source.is_owned
+        and source.existing is None
+        and (source.accelerator, source.accelerators) == (one.slug, size)
         for source in used
-    ):  # fmt: skip
+    )
+    if not (is_rented and busy < size < inf):
         return ""
-    idle = f"{named.name} is sold only in machines of {size:g}: {size - busy:g} of {size:g} idle."
-    other = next((one for one in alternatives if one.field in {*OTHER_CARDS, PARTITIONS}), None)
-    if other is None:
-        return idle
-    cost = format_money(other.total, request.currency)
-    return f"{idle} With {other.change}, {other.plan[0].lower()}{other.plan[1:-1]}: {cost}."
+    return f"{one.name} is sold only in machines of {size:g}: {size - busy:g} of {size:g} idle."
+
+
+def describe_instead(alternatives: Iterable[Alternative], currency: str) -> Iterator[str]:
+    """The cheapest plan on other accelerators or in other clouds."""
+    for one in alternatives:
+        if one.field in {*OTHER_CARDS, PARTITIONS}:
+            cost = format_money(one.total, currency)
+            yield f"With {one.change}, {one.plan[0].lower()}{one.plan[1:-1]}: {cost}."
+            return
 
 
 def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]:

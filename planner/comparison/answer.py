@@ -13,13 +13,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from planner.comparison.alternatives import describe_idle, find_alternatives
+from planner.comparison.alternatives import describe_idle, describe_instead, find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.drivers import build_drivers, list_turns
 from planner.comparison.policy import build_policy
 from planner.comparison.results import ComparisonResults
 from planner.comparison.unknown_prices import find_unknown_prices
-from planner.comparison.verdict import build_verdict, find_range_doubts, months_to_pay_back
+from planner.comparison.verdict import (
+    MOST_REASONS,
+    build_verdict,
+    find_range_doubts,
+    months_to_pay_back,
+)
 from planner.comparison.warnings import list_warnings
 from planner.contract.amounts import FiscalYears, format_month
 from planner.contract.answer.common import AnswerModel, Category, ScenarioKey, write_decimal
@@ -93,13 +98,15 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
-    idle = describe_idle(results, alternatives)
+    idle = describe_idle(results)
+    instead = describe_instead(alternatives, request.currency) if idle else ()
     policy = build_policy(results)
     verdict = verdict.model_copy(
         update={
             "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
+            "reasons": (*instead, *verdict.reasons)[:MOST_REASONS],
             "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )
