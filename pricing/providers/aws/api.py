@@ -251,18 +251,18 @@ def _parse_row(text: str) -> dict[str, Any]:
 def _read_unlisted_families(
     client: AwsClient, state: _FetchState, context: FetchContext
 ) -> FetchedRows:
-    """Machines that EC2 sells and no accelerated family of the price list holds. One that fails
-    is told as sold without a price."""
-    priced_types = {name for _, name in state.priced_machines}
-    for machine in sorted(state.machines.accelerated_machines(), key=lambda one: one.instance_type):
-        name = machine.instance_type
-        if name not in priced_types:
-            part = NotRead(f"prices of {name}", _FROM_PRICE_LIST, (), (name,))
-            for row in read_part(part, partial(products_of_type, client, name, context.regions)):
-                if isinstance(row, NotRead):
-                    yield row
-                else:
-                    yield from _read_prices([row], state, context)
+    """Machines that EC2 sells and no accelerated family of the price list holds, described or known
+    without. One that fails is told as sold without a price."""
+    sold = {name for types in state.sold_by_region.values() for name in types or ()}
+    known = {name for name in sold if isinstance(state.machines.find(name), MachineType)}
+    known |= {one.instance_type for one in state.machines.accelerated_machines()}
+    for name in sorted(known - {name for _, name in state.priced_machines}):
+        part = NotRead(f"prices of {name}", _FROM_PRICE_LIST, (), (name,))
+        for row in read_part(part, partial(products_of_type, client, name, context.regions)):
+            if isinstance(row, NotRead):
+                yield row
+            else:
+                yield from _read_prices([row], state, context)
     yield from (row for row in state.machines.unknown_machines() if row not in state.reported_rows)
 
 
