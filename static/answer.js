@@ -1,24 +1,12 @@
-/* What an open answer remembers while its assumptions are changed: the total of before, open folds. */
+/* What an open answer remembers while its assumptions are changed: the total of before, the tab in view. */
 (() => {
   "use strict";
   const text = (name) => document.querySelector(`[data-${name}]`)?.textContent.trim() || "";
   let first = null;
-  let open = [];
 
-  const openFolds = () => [...document.querySelectorAll("details[id][open]")].map((one) => one.id);
   const isFigures = (event) => event.detail.target?.id === "figures";
-  const isRefused = (event) => event.detail.xhr.getResponseHeader("HX-Reswap") === "none";
   function remember(event) {
-    if (!isFigures(event)) return;
-    first ??= text("total");
-    open = openFolds();
-  }
-
-  function reopen() {
-    for (const id of open) {
-      const fold = document.getElementById(id);
-      if (fold) fold.open = true;
-    }
+    if (isFigures(event)) first ??= text("total");
   }
 
   /* The total as it stood when the page was opened, and the way back. */
@@ -56,30 +44,29 @@
   document.addEventListener("DOMContentLoaded", foldActions);
 
   document.addEventListener("htmx:beforeSwap", remember);
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (!isRefused(event)) reopen();
-  });
   document.addEventListener("htmx:oobAfterSwap", (event) => {
     const { id } = event.detail.target;
     if (id === "box-states") writeStates();
     if (id === "answer-bar") { foldActions(); announce(); }
-    if (id.startsWith("fold-")) reopen();
   });
 
-  /* Undo goes back by one address, which loads the page anew. What it must still know then is kept in the tab: the
-     addresses from the first on, which of them is in view, the total of the first, and the folds that were open. */
+  /* Undo goes back by one address, which loads the page anew. What it must still know then is kept in the session: the
+     addresses from the first on, which of them is in view, and the total of the first. The tab stays in the address. */
   const WAY = "answer-way";
   const here = () => window.location.pathname + window.location.search;
   const keep = (way) => window.sessionStorage.setItem(WAY, JSON.stringify(way));
   let way = { places: [here()], at: 0 };
+  let tab = "";
+  document.addEventListener("htmx:beforeHistoryUpdate", () => { tab = window.location.hash; });
   document.addEventListener("htmx:pushedIntoHistory", () => {
+    if (tab) window.history.replaceState(window.history.state, "", here() + tab);
     way = { places: [...way.places.slice(0, way.at + 1), here()], at: way.at + 1 };
     keep({ ...way, first });
   });
   window.addEventListener("popstate", () => {
     const at = Math.max(way.at - 1, 0);
     way.at = way.places[at] === here() ? at : way.places.lastIndexOf(here());
-    keep({ ...way, first, open: openFolds() });
+    keep({ ...way, first });
   });
   function resume() {
     const kept = JSON.parse(window.sessionStorage.getItem(WAY) || "null");
@@ -87,21 +74,10 @@
     if (isOpened || !kept || kept.places[kept.at] !== here()) return void window.sessionStorage.removeItem(WAY);
     way = { places: kept.places, at: kept.at };
     first = kept.first;
-    open = kept.open || [];
-    reopen();
     if (way.at > 0) tellWas();
   }
   document.addEventListener("DOMContentLoaded", resume);
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-undo]")) window.history.back();
   });
-
-  /* An address that names a part of a fold opens it. */
-  function openTarget() {
-    const target = document.getElementById(window.location.hash.slice(1));
-    const fold = target?.closest("details");
-    if (fold) fold.open = true;
-  }
-  document.addEventListener("DOMContentLoaded", openTarget);
-  window.addEventListener("hashchange", openTarget);
 })();

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from tests.golden.expected_scenarios import feasible_groups, group_title
+from tests.golden.expected_scenarios import feasible_groups, group_title, groups
 from tests.golden.shown import TITLES, short_month
 
 STACKS = ("owned", "committed", "reserved by date", "on demand", "spot")
@@ -33,6 +33,7 @@ CATEGORIES = {
     "other": "other costs",
     "residual": "resale of servers",
 }
+LIMITS = {"constraints.total_budget": "Total budget"}
 Series = dict[str, list[float]]
 
 
@@ -48,6 +49,29 @@ def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[l
         "categories": (titles, _categories(answer)),
     }
     return every
+
+
+def without_plan(answer: ComparisonAnswer) -> dict[str, tuple[list[Any], Series]]:
+    """What is drawn where the scenario to lay out has no plan."""
+    if not answer.recommended:
+        return limits(answer)
+    every = charts(answer, answer.recommended)
+    first = "cumulative" if "cumulative" in every else "categories"
+    return {first: every[first]}
+
+
+def limits(answer: ComparisonAnswer) -> dict[str, tuple[list[Any], Series]]:
+    """Where nothing is possible for one limit: what is asked, and what each scenario takes."""
+    widest = {one.key: one for one in answer.scenarios}["hybrid"].relaxations
+    if len(widest) != 1:
+        return {}
+    field = widest[0].field
+    takes = {"As asked": widest[0].current_value}
+    for group in groups(answer):
+        for one in group[0].relaxations:
+            if one.field == field:
+                takes[group_title(group)] = one.required_value
+    return {"limits": ([*takes], {LIMITS[field]: [*takes.values()]})}
 
 
 def rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:

@@ -113,6 +113,35 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     return rows
 
 
+def first_facts(answer: ComparisonAnswer) -> list[list[str]]:
+    """What the first screen says beside the expected cost: at most five facts."""
+    told, currency = answer.verdict, answer.currency
+    if told is None or told.total is None:
+        return []
+    every = {row[0]: row[1] for row in figures(answer)}
+    said = {every.get("Expected cost", every["As stated"]): "all of it"}
+    if told.range:
+        said[money(told.range.p10, currency)] = "the low end of the range"
+    titles = ("Capital to approve now", "Contracts to sign now", "Reserved by date")
+    signed = [
+        [title, every[title].removesuffix(" to sign and pay ahead")]
+        for title in titles
+        if every.get(title, "nothing") != "nothing"
+    ]
+    rows = [[title, said.get(words, words)] for title, words in signed]
+    rows = rows or [["To sign or approve now", "nothing"]]
+    for one in told.budget:
+        left = f"{money(abs(one.headroom), currency)} {'over' if one.headroom < 0 else 'left'}"
+        left = "all left" if one.headroom == one.budget else left
+        kept = [] if one.chance is None else [f"kept in {percent(one.chance)} of cases"]
+        words = [left] if one.headroom < 0 or not kept else []
+        rows.append([f"{_budget_title(one)} of {money(one.budget, currency)}",
+                     ", ".join([*words, *kept])])  # fmt: skip
+    rows += [[title, every[title]] for title in ("Pays back", "Stays the cheapest")
+             if title in every]  # fmt: skip
+    return rows[:5]
+
+
 def _lines(answer: ComparisonAnswer) -> Any:
     assert answer.recommended
     return answer.recommended.lines

@@ -12,7 +12,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from tests.golden import expected_page as expected
 from tests.golden.answers import REQUESTS, answered
-from tests.golden.expected_charts import best_rented, charts, spent
+from tests.golden.expected_charts import best_rented, charts, spent, without_plan
 from tests.golden.expected_scenarios import scenarios
 from tests.golden.page import (
     NOT_PRINTED,
@@ -51,6 +51,8 @@ NOT_FIGURES = (
 COMPARED_WHOLE = {
     "answer-bar",
     "decision",
+    "to-do",
+    "facts",
     "beside-parts",
     "verdict-figures",
     "verdict-alternatives",
@@ -117,13 +119,15 @@ def _ends(answer: ComparisonAnswer, one: ScenarioAnswer) -> list[float]:
 
 
 @requests
-def test_the_bar_that_stays_in_view_holds_the_expected_cost(name: str) -> None:
+def test_the_bar_that_stays_in_view_holds_the_expected_cost_and_its_range(name: str) -> None:
     answer = answered(name)
-    total = (
-        f"Expected {money(answer.verdict.expected, answer.currency)}"
-        if answer.recommended
-        else "No plan within these limits"
-    )
+    told = answer.verdict
+    total = "No plan within these limits"
+    if answer.recommended and told:
+        total = f"Expected {money(told.expected, answer.currency)}"
+        if told.range:
+            low, high = (number(one) for one in (told.range.p10, told.range.p90))
+            total += f" {low} – {high} in 8 of 10 cases"
     (bar,) = find_all(printed(name), "answer-bar")
     assert text(bar) == total
 
@@ -176,7 +180,7 @@ def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     one = plan(answer, shown)
     drawn = documents(page(name, shown))
     tornado = drawn.pop("tornado", None)
-    wanted = charts(answer, one) if one else {}
+    wanted = charts(answer, one) if one else without_plan(answer)
     assert set(drawn) == set(wanted)
     for key, (labels, series) in wanted.items():
         assert drawn[key]["x"] == labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from decimal import Decimal
 from functools import cache
 from xml.etree.ElementTree import Element
@@ -80,6 +81,21 @@ def test_what_to_do_stands_by_money_with_what_each_part_costs(name: str, shown: 
     assert amounts == sorted(amounts, reverse=True)
     beside = [text(one) for one in find_all(page(name, shown), "beside-parts")]
     assert beside == expected.beside_parts(answer)
+
+
+@requests
+def test_the_first_screen_says_what_to_do_and_what_is_signed_each_amount_once(name: str) -> None:
+    answer, root = answered(name), page(name)
+    told = answer.verdict
+    assert told
+    lists = [one for one in find_all(root, "to-do") if one.tag == "ul"]
+    said = [text(item) for one in lists for item in one]
+    assert said == [f"{one.sentence[:1].upper()}{one.sentence[1:]}" for one in told.decision]
+    facts = [pair for block in find_all(root, "facts") for pair in pairs(block)]
+    assert facts == expected.first_facts(answer)
+    first = find_all(root, "answer-bar") + find_all(root, "facts")
+    amounts = re.findall(r"\d{1,3}(?:,\d{3})+", " ".join(map(text, first)))
+    assert sorted(amounts) == sorted(set(amounts))
 
 
 @requests

@@ -33,6 +33,7 @@ from planner.web.answer.verdict import (
     by_shown_saving,
     decision_parts,
     figure_rows,
+    first_facts,
     list_returns,
     saving_words,
     short_title,
@@ -133,6 +134,11 @@ class AnswerPage:
             for group in [*groups, *([together] if together else [])]
         ]
 
+    @property
+    def nearest(self) -> str:
+        """Where nothing is feasible: the cheapest plan that one limit lifted makes possible."""
+        return "" if self.recommended or not self.alternatives else self.alternatives[0][0].plan
+
     @cached_property
     def rows(self) -> list[ScenarioRow]:
         return scenario_rows(self.answer)
@@ -151,7 +157,9 @@ class AnswerPage:
 
     @cached_property
     def first_chart(self) -> Chart | None:
-        return None if self.is_short else payback(self.answer)
+        if self.recommended is None:
+            return charts.limits(self.answer)
+        return payback(self.answer) or charts.categories(self.answer)
 
     @cached_property
     def reason_charts(self) -> list[Chart]:
@@ -165,7 +173,9 @@ class AnswerPage:
     def time_charts(self) -> list[Chart]:
         if self.is_short or self.shown is None:
             return []
-        return [charts.capacity(self.answer, self.shown), charts.categories(self.answer)]
+        capacity, spent = charts.capacity(self.answer, self.shown), charts.categories(self.answer)
+        is_spent_first = self.first_chart is not None and self.first_chart.key == spent.key
+        return [capacity] if is_spent_first else [capacity, spent]
 
     @property
     def charts(self) -> list[Chart]:
@@ -175,6 +185,19 @@ class AnswerPage:
     @property
     def figure_rows(self) -> list[FigureRow]:
         return figure_rows(self.answer)
+
+    @property
+    def first_facts(self) -> list[FigureRow]:
+        return first_facts(self.answer)
+
+    @property
+    def range_bar(self) -> tables.Span | None:
+        """Range and expected cost in per cent of its upper end."""
+        interval = self.verdict.range if self.verdict else None
+        if interval is None or self.expected_cost is None or interval.p90 <= 0:
+            return None
+        low, at = (float(one / interval.p90 * 100) for one in (interval.p10, self.expected_cost))
+        return tables.Span(at=min(at, 99.0), left=max(low, 0.0), width=100 - max(low, 0.0))
 
     @property
     def assumed(self) -> str:

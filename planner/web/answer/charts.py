@@ -12,7 +12,7 @@ from planner.contract.amounts import parse_month, shorten_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import Driver
-from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.scenario import ScenarioAnswer, least_changes
 from planner.contract.labels import (
     CHART_ROLES,
     ROLE_TITLES,
@@ -21,9 +21,11 @@ from planner.contract.labels import (
     category_title,
     traits,
 )
+from planner.contract.sentences import capitalize_first
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
+from planner.web.common.fields import find_label
 from planner.web.common.formatting import figures
 
 
@@ -89,6 +91,33 @@ def categories(answer: ComparisonAnswer) -> Chart:
         x=[row.title for row in rows],
         series=series,
         summary="Cost by category of each scenario.",
+    )
+
+
+def limits(answer: ComparisonAnswer) -> Chart | None:
+    """Where no plan is possible: the limit that is in the way, and what each scenario takes of it;
+    None where several limits are, or none alone would do."""
+    needed = least_changes(answer.by_key)
+    if len(needed) != 1:
+        return None
+    (least,) = needed
+    takes = {"As asked": least.current_value}
+    for row in scenario_rows(answer):
+        for one in row.scenario.relaxations:
+            if one.field == least.field:
+                takes[row.title] = one.required_value
+    unit = answer.currency if least.field.endswith("budget") else ""
+    label = find_label(least.field)
+    return Chart(
+        key="limits",
+        title=f"{capitalize_first(label)}: asked and needed",
+        kind="hbar",
+        x_label="scenario",
+        y_label=", ".join(filter(None, (label, unit))),
+        unit=unit,
+        x=[*takes],
+        series=[Series(label, [*takes.values()], "advised")],
+        summary="The limit asked for, and the least that each scenario takes.",
     )
 
 

@@ -30,6 +30,7 @@ from planner.web.common.formatting import money, number, percent
 from pricing.common.pluralize import pluralize
 
 LIST_PRICES = "list prices"
+NOTHING = "nothing"
 _TEAM_PRICES: Mapping[str, str] = {
     "price_adjustments": "contract discounts",
     "custom_offers": "private offers",
@@ -256,16 +257,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
     yield from _cost_rows(verdict, currency)
     yield from _cost_of_tokens(answer)
-    beside = _beside_leases(verdict)
-    capital = _or_nothing(verdict.capital_to_approve or beside, currency)
-    note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
-    yield FigureRow("Capital to approve now", capital, note=note)
-    if verdict.obligation_to_sign is not None:
-        signed = money(verdict.obligation_to_sign, currency)
-        yield FigureRow("Contracts to sign now", signed)
-    dated = _paid_ahead(answer, verdict)
-    if dated:
-        yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
+    yield from _signed(answer, verdict)
     yield from (_budget(one, verdict, currency) for one in verdict.budget)
     if not verdict.budget:
         yield FigureRow("Budget", "none given")
@@ -292,6 +284,61 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {name_day(rate.as_of)}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _signed(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
+    currency = answer.currency
+    beside = _beside_leases(verdict)
+    capital = _or_nothing(verdict.capital_to_approve or beside, currency)
+    note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
+    yield FigureRow("Capital to approve now", capital, note=note)
+    if verdict.obligation_to_sign is not None:
+        signed = money(verdict.obligation_to_sign, currency)
+        yield FigureRow("Contracts to sign now", signed)
+    dated = _paid_ahead(answer, verdict)
+    if dated:
+        yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
+
+
+MOST_FACTS = 5
+
+
+def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
+    """What stands beside the expected cost and its range, no amount twice: what is signed, budgets
+    with their chance, when it pays back, how often it stays the cheapest."""
+    verdict = answer.verdict
+    if verdict is None or verdict.total is None:
+        return []
+    expected = verdict.total if verdict.expected is None else verdict.expected
+    shown_as = {money(expected, answer.currency): "all of it"}
+    if verdict.range is not None:
+        shown_as[money(verdict.range.p10, answer.currency)] = "the low end of the range"
+    signed = [
+        FigureRow(row.title, shown_as.get(row.words, row.words))
+        for row in _signed(answer, verdict)
+        if row.words != NOTHING
+    ]
+    rows = [
+        *(signed or [FigureRow("To sign or approve now", NOTHING)]),
+        *(budget_fact(one, answer.currency) for one in verdict.budget),
+    ]
+    payback, cases = payback_words(answer), cheapest_cases(answer)
+    if payback:
+        rows.append(FigureRow("Pays back", payback))
+    if cases and not is_the_only_plan(answer):
+        rows.append(FigureRow("Stays the cheapest", f"in {cases}"))
+    return rows[:MOST_FACTS]
+
+
+def budget_fact(use: BudgetUse, currency: str) -> FigureRow:
+    """A budget and how likely it is kept; what is left of it where no chance is known."""
+    title = f"{budget_title(use.kind, use.fiscal_year)} of {money(use.budget, currency)}"
+    rest = f"{money(abs(use.headroom), currency)} {'over' if use.headroom < 0 else 'left'}"
+    if use.headroom == use.budget:
+        rest = "all left"
+    chance = "" if use.chance is None else f"kept in {percent(use.chance)} of cases"
+    words = ", ".join(filter(None, (rest if use.headroom < 0 or not chance else "", chance)))
+    return FigureRow(title, words, is_over=use.headroom < 0)
 
 
 def _cost_of_tokens(answer: ComparisonAnswer) -> Iterator[FigureRow]:
@@ -367,7 +414,7 @@ def _beside_leases(verdict: Verdict) -> Decimal:
 
 
 def _or_nothing(amount: Decimal | None, currency: str) -> str:
-    return money(amount, currency) if amount else "nothing"
+    return money(amount, currency) if amount else NOTHING
 
 
 def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:

@@ -52,8 +52,11 @@ WIDTHS = (1920, DESK, 1024, 768)
 
 
 def unfold(page):
-    """Opens what an answer folds away."""
-    page.evaluate("document.querySelectorAll('details.fold').forEach(one => { one.open = true; })")
+    """Opens what is folded away, and every tab of an answer."""
+    page.evaluate(
+        """document.querySelectorAll("details.fold").forEach(one => { one.open = true; });
+        document.querySelectorAll(".tab-panel").forEach(one => { one.style.display = "block"; });"""
+    )
 
 
 @pytest.fixture
@@ -121,7 +124,8 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
         page.get_by_label("On how many tokens?").fill("20")
         page.get_by_role("button", name="Compare renting and owning").click()
         page.wait_for_url(re.compile("/plan/"))
-        assert page.locator(".scenario-row.best").count() == 1
+        page.get_by_role("link", name="Why", exact=True).click()
+        expect(page.locator(".scenario-row.best")).to_be_visible()
         assert "USD over" in (page.locator("#answer").text_content() or "")
         page.get_by_role("link", name="Change the plan").click()
         page.get_by_label("Horizon").fill("18")

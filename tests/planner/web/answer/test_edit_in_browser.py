@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.planner.web.browser import visit
-from tests.planner.web.test_browser import PAGES, unfold
+from tests.planner.web.test_browser import PAGES
 from tests.planner.workspace import market
 
 pytestmark = [
@@ -31,7 +31,7 @@ def base(live_server) -> str:
 def answer(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
-        unfold(page)
+        page.goto(page.url + "#basis")
         page.evaluate(
             """() => { window.spoken = [];
             new MutationObserver(() => spoken.push(announced.textContent))
@@ -51,26 +51,36 @@ def change(page, name: str, value: str) -> None:
     box.press("Tab")
 
 
-def test_undo_keeps_the_folds_open_and_goes_on_while_there_is_something_to_undo(answer):
+def test_undo_keeps_the_tab_and_goes_on_while_there_is_something_to_undo(answer):
     page = answer.page
-    page.locator("details#over-time").evaluate("one => { one.open = false; }")
-    folds = "all => all.filter(one => one.open).map(one => one.id)"
-    before, opened = total(page), page.locator("details.fold").evaluate_all(folds)
-    totals = [before]
+    page.get_by_role("link", name="Rests on").click()
+    before, totals = total(page), []
     for value in ("20", "25"):
+        last = total(page)
         change(page, TREND, value)
-        expect(page.locator("[data-total]")).not_to_have_text(totals[-1])
+        expect(page.locator("[data-total]")).not_to_have_text(last)
         totals.append(total(page))
-    assert page.evaluate("spoken") == [f"Expected {one}, was {before}" for one in totals[1:]]
+        expect(page.locator("#basis")).to_be_visible()
+    assert page.evaluate("spoken") == [f"Expected {one}, was {before}" for one in totals]
     undo = page.get_by_role("button", name="Undo")
     undo.click()
-    expect(page.locator("[data-total]")).to_have_text(totals[1])
+    expect(page.locator("[data-total]")).to_have_text(totals[0])
     expect(page.locator("[data-was]")).to_have_text(f"was {before}")
-    assert page.locator("details.fold").evaluate_all(folds) == opened
+    expect(page.locator("#basis")).to_be_visible()
     undo.click()
     expect(page.locator("[data-total]")).to_have_text(before)
     expect(undo).to_be_hidden()
-    assert page.locator("details.fold").evaluate_all(folds) == opened
+
+
+def test_each_tab_has_an_address_and_shows_alone(chromium, base):
+    with visit(chromium, base, scripts=False) as here:
+        page = here.open(PAGES["answer"])
+        panels = page.locator(".tab-panel")
+        assert [one.is_visible() for one in panels.all()] == [False] * 4
+        for i, name in enumerate(("Why", "Over time", "Rests on", "Numbers")):
+            page.get_by_role("link", name=name, exact=True).click()
+            assert page.url.partition("#")[2] == panels.nth(i).get_attribute("id")
+            assert [one.is_visible() for one in panels.all()] == [k == i for k in range(4)]
 
 
 def test_a_refused_change_leaves_the_figures_unmarked(answer):
