@@ -15,11 +15,10 @@ SITE = "planner/site"
 ALWAYS = ("templates", "static")
 FRONT_END = (
     *("@tabler/core/dist/css/tabler.min.css", "@tabler/core/dist/css/tabler.min.css.map"),
-    *("@tabler/core/dist/js/tabler.min.js", "@tabler/core/dist/js/tabler.min.js.map"),
-    *("echarts/dist/echarts.min.js", "htmx.org/dist/htmx.min.js"),
+    "htmx.org/dist/htmx.min.js",
     *("dejavu-fonts-ttf/ttf/DejaVuSans.ttf", "dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"),
     *("@tabler/icons/icons/outline/moon.svg", "@tabler/icons/icons/outline/sun.svg"),
-    *("@tabler/icons/LICENSE", "echarts/LICENSE", "echarts/NOTICE", "htmx.org/LICENSE"),
+    *("@tabler/icons/LICENSE", "htmx.org/LICENSE"),
     "dejavu-fonts-ttf/LICENSE",
 )
 

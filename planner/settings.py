@@ -82,6 +82,7 @@ TEMPLATES = [
                 "planner.web.common.views.page",
             ],
             "builtins": [
+                "planner.web.common.chart_svg",
                 "planner.web.common.formatting",
                 "planner.web.common.forms",
                 "planner.web.market.sentences",
@@ -156,12 +157,8 @@ NODE_MODULES = BASE_DIR / "node_modules"
 FRONT_END_FILES = {
     "tabler": (
         NODE_MODULES / "@tabler/core/dist",
-        (
-            *("css/tabler.min.css", "css/tabler.min.css.map"),
-            *("js/tabler.min.js", "js/tabler.min.js.map"),
-        ),
+        ("css/tabler.min.css", "css/tabler.min.css.map"),
     ),
-    "echarts": (NODE_MODULES / "echarts/dist", ("echarts.min.js",)),
     "htmx": (NODE_MODULES / "htmx.org/dist", ("htmx.min.js",)),
 }
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -2,6 +2,14 @@
 (() => {
   "use strict";
 
+  /* On a phone the navigation unfolds below its button. */
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-toggles]");
+    if (!button) return;
+    const isOpen = document.getElementById(button.dataset.toggles).classList.toggle("show");
+    button.setAttribute("aria-expanded", String(isOpen));
+  });
+
   /* The text of a month grid as boxes, one for each month; the text stays what is sent. */
   const months = (form) => {
     const start = /^(\d{4})-(\d{2})$/.exec(form.elements.start?.value || "");

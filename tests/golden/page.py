@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from copy import deepcopy
+from dataclasses import asdict
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -98,11 +98,11 @@ def remove(parent: Element, child: Element) -> None:
 
 
 def text(element: Element) -> str:
-    """Text as a browser shows it, scripts left out."""
+    """Text as a browser shows it, scripts and pictures left out."""
     parts: list[str] = []
 
     def collect(one: Element) -> None:
-        if one.tag not in ("script", "style"):
+        if one.tag not in ("script", "style", "svg"):
             parts.append(one.text or "")
             for child in one:
                 collect(child)
@@ -152,7 +152,6 @@ def lists_below(root: Element, heading: str) -> dict[str, list[str]]:
     }
 
 
-def documents(root: Element) -> dict[str, Any]:
-    """Key of each chart → the document that its picture is drawn from."""
-    scripts = [one for one in root.iter("script") if one.get("type") == "application/json"]
-    return {one.get("id", "").removeprefix("chart-"): json.loads(one.text or "") for one in scripts}
+def documents(name: str, shown: str = "") -> dict[str, dict[str, Any]]:
+    """Key of each chart of a page → what its picture and its table are drawn from."""
+    return {one.key: asdict(one) for one in AnswerPage(answered(name), shown).charts}

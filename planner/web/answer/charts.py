@@ -1,7 +1,6 @@
 """Charts of a comparison as plain documents: what each asks, its axes, its series, its table.
 
-Drawn from the answer's own figures. `static/charts.js` draws a document with ECharts; the table
-beside it comes from the same document.
+Drawn from the answer's own figures.
 """
 
 from __future__ import annotations
@@ -187,7 +186,6 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
         series=series,
         marks=[mark] if mark else [],
         summary=_summary(answer, plan, rivals),
-        labels_at_lines=True,
     )
 
 

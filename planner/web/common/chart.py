@@ -1,13 +1,13 @@
 """A chart as a plain document: what it asks, its axes, its series, its table.
 
-`static/charts.js` draws a document with ECharts, in the colours of `static/palette.js`; the table
-beside it comes from the same document.
+`chart_svg` draws it, in the colours of `static/charts.css`; the table below it holds the same
+figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -47,15 +47,6 @@ class Chart:
     """Decimals in the table."""
     unit: str = ""
     """What stands behind each value of the axis: the currency of money."""
-    labels_at_lines: bool = False
-    """line: names stand at the ends of the lines in place of a legend."""
-
-    @property
-    def element(self) -> str:
-        return f"chart-{self.key}"
-
-    def document(self) -> dict[str, Any]:
-        return asdict(self)
 
     @property
     def header(self) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from playwright.sync_api import Browser, Locator, Page, Playwright
+from playwright.sync_api import Browser, Page, Playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -62,19 +62,6 @@ class Visit:
             for one in found["violations"]
             for node in one["nodes"][:3]
         ]
-
-    def ink(self, chart: Locator) -> float:
-        """Share of a chart's pixels that are drawn on; 0 for an empty one."""
-        share: float = chart.locator("canvas").evaluate(
-            """canvas => {
-                const { data } = canvas.getContext("2d").getImageData(
-                    0, 0, canvas.width, canvas.height);
-                let drawn = 0;
-                for (let i = 3; i < data.length; i += 4) drawn += data[i] > 0;
-                return drawn / (data.length / 4);
-            }"""
-        )
-        return share
 
 
 @cache

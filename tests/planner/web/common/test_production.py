@@ -52,7 +52,7 @@ def _named_files() -> set[str]:
 
 def test_every_file_that_a_template_names_is_found():
     named = _named_files()
-    assert "npm/echarts/echarts.min.js" in named
+    assert "npm/tabler/css/tabler.min.css" in named
     assert [name for name in named if finders.find(name) is None] == []
 
 

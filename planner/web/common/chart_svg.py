@@ -1,0 +1,335 @@
+"""Draws charts as SVG: on the server, in the colours of the page, the same on paper and without
+scripts.
+
+Horizontal places are per cent of the width and vertical ones pixels, so that letters keep their
+size at every width; only lines stand in an inner drawing that stretches.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from django import template
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from planner.web.common.chart import Chart, Series
+from planner.web.common.formatting import number
+
+register = template.Library()
+LEFT, RIGHT = 13.0, 98.0
+"""Where a plot begins and ends, per cent of the width."""
+TOP, PLOT, BELOW = 16, 214, 26
+"""Pixels above a plot, of its height, and below it for the labels of its axis."""
+ROW, BAR = 40, 16
+"""Pixels of a row with its name above the bar, and of the bar."""
+MOST_LABELS = 5
+
+
+def element(name: str, content: object = "", **attributes: object) -> SafeString:
+    """`element("rect", x="3%", width="4%")`; `class_` and `stroke_width` are written as in SVG."""
+    written = (
+        format_html(' {}="{}"', key.rstrip("_").replace("_", "-"), value)
+        for key, value in attributes.items()
+    )
+    return format_html("<{}{}>{}</{}>", name, join(written), content, name)
+
+
+def join(parts: Iterator[SafeString] | Sequence[SafeString]) -> SafeString:
+    return mark_safe("".join(map(conditional_escape, parts)))  # noqa: S308 - each is escaped
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Even ticks that span the values; `at` is the share of the way from the first to the last."""
+
+    ticks: tuple[float, ...]
+
+    @classmethod
+    def over(cls, values: Sequence[float], *, most: int = 5) -> Scale:
+        """
+        >>> Scale.over([0, 2_310_000]).ticks
+        (0.0, 500000.0, 1000000.0, 1500000.0, 2000000.0, 2500000.0)
+        """
+        low, high = min(values), max(values)
+        span = (high - low) or abs(high) or 1.0
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(one * power for one in (1, 2, 2.5, 5, 10) if span / (one * power) <= most)
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        return cls(tuple(round(i * step, 10) for i in range(first, max(last, first + 1) + 1)))
+
+    def at(self, value: float) -> float:
+        first, last = self.ticks[0], self.ticks[-1]
+        return (value - first) / (last - first)
+
+
+def short(value: float) -> str:
+    """
+    >>> [short(one) for one in (0, 0.25, 1500, 2_500_000)]
+    ['0', '0.25', '1.5k', '2.5M']
+    """
+    for limit, suffix in ((1e9, "bn"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= limit:
+            return f"{value / limit:.4g}{suffix}"
+    return f"{value:.4g}"
+
+
+def series_class(series: Series, index: int) -> str:
+    """Its colour by what it stands for, else by its place."""
+    return f"series series-{index % 10} role-{series.role or 'none'}"
+
+
+@register.simple_tag
+def draw_chart(chart: Chart) -> SafeString:
+    content, height = DRAW[chart.kind](chart)
+    label = f"{chart.title} {chart.summary}"
+    return element(
+        "svg", join(content), class_="plot", width="100%", height=height, role="img",
+        aria_label=label,
+    )  # fmt: skip
+
+
+@register.simple_tag
+def legend_class(series: Series, index: int) -> str:
+    return series_class(series, index)
+
+
+def _x(share: float) -> float:
+    return round(LEFT + share * (RIGHT - LEFT), 3)
+
+
+def _y(share: float) -> float:
+    return round(TOP + (1 - share) * PLOT, 2)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.3f}%"
+
+
+def _value_axis(chart: Chart, scale: Scale) -> Iterator[SafeString]:
+    for tick in scale.ticks:
+        y = _y(scale.at(tick))
+        yield element("line", class_="grid-line", x1=_percent(LEFT), x2=_percent(RIGHT), y1=y, y2=y)
+        yield element("text", short(tick), x=_percent(LEFT - 1), y=y + 4, text_anchor="end")
+
+
+def _names_below(places: Sequence[tuple[float, str]], y: float) -> Iterator[SafeString]:
+    every = -(-len(places) // MOST_LABELS)
+    shown = [
+        one for i, one in enumerate(places) if i % every == 0 and i + 0.7 * every < len(places)
+    ]
+    if len(places) > 1 and places[-1] not in shown:
+        shown.append(places[-1])
+    for share, name in shown:
+        anchor = "end" if share > 0.9 else "start" if share < 0.1 else "middle"
+        yield element("text", name, x=_percent(_x(share)), y=y, text_anchor=anchor)
+
+
+Place = tuple[float, float]
+"""Shares of the plot, from its left and from its bottom."""
+
+
+def _path(places: Sequence[Place], style: str, *, dashed: bool) -> SafeString:
+    """A line through places, in an inner drawing of 1,000 by 1,000."""
+    points = " ".join(f"{1000 * x:.1f},{1000 * (1 - y):.1f}" for x, y in places)
+    line = element(
+        "polyline", points=points, class_=f"{style}{' dashed' if dashed else ''}",
+        vector_effect="non-scaling-stroke",
+    )  # fmt: skip
+    return element(
+        "svg", line, x=_percent(LEFT), y=TOP, width=_percent(RIGHT - LEFT), height=PLOT,
+        viewBox="0 0 1000 1000", preserveAspectRatio="none", overflow="visible",
+    )  # fmt: skip
+
+
+def _with_steps(places: Sequence[Place]) -> list[Place]:
+    """Each value holds until the next one."""
+    held = [(x, before[1]) for before, (x, _) in pairwise(places)]
+    pairs = zip(places[1:], held, strict=True)
+    return [*places[:1], *(place for one, corner in pairs for place in (corner, one))]
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _all_values(chart: Chart) -> list[float]:
+    return [0.0, *(value for one in chart.series for value in _known(one.values))]
+
+
+def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeString]:
+    """A strip over each place of the axis that tells its values when pointed at."""
+    for i, (share, name) in enumerate(zip(shares, chart.x, strict=True)):
+        words = [
+            f"{one.name}: {number(one.values[i], chart.digits)} {chart.unit}".strip()
+            for one in chart.series
+            if one.values[i] is not None
+        ]
+        left = max(share - wide / 2, 0.0)
+        yield element(
+            "rect", element("title", "\n".join([str(name), *words])), class_="note-strip",
+            x=_percent(_x(left)), y=TOP, width=_percent(wide * (RIGHT - LEFT)), height=PLOT,
+        )  # fmt: skip
+
+
+def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
+    scale, shares = Scale.over(_all_values(chart)), _shares(chart.x)
+    drawn = [*_value_axis(chart, scale)]
+    drawn += _names_below([*zip(shares, map(str, chart.x), strict=True)], TOP + PLOT + 18)
+    for i, one in enumerate(chart.series):
+        places = [
+            (share, scale.at(value))
+            for share, value in zip(shares, one.values, strict=True)
+            if value is not None
+        ]
+        drawn.append(_path(places, series_class(one, i), dashed=one.dashed))
+    drawn += _notes(chart, shares, 1 / max(len(shares), 1))
+    for mark in chart.marks:
+        share = shares[list(chart.x).index(mark.x)]
+        x, y = _percent(_x(share)), _y(scale.at(mark.y))
+        anchor = "end" if share > 0.5 else "start"
+        drawn.append(element("circle", class_="mark", cx=x, cy=y, r=5))
+        drawn.append(
+            element("text", mark.label, class_="mark", x=x, y=max(y - 12, 12), text_anchor=anchor)
+        )
+    return drawn, TOP + PLOT + BELOW
+
+
+def _shares(x: Sequence[str | float]) -> list[float]:
+    """Where the values of an axis lie on it: numbers to scale, names evenly."""
+    numbers = [float(one) for one in x if not isinstance(one, str)]
+    if len(numbers) == len(x) > 1 and numbers[-1] > numbers[0]:
+        return [(one - numbers[0]) / (numbers[-1] - numbers[0]) for one in numbers]
+    return [i / max(len(x) - 1, 1) for i in range(len(x))]
+
+
+def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
+    """Stacks side by side, and what is dashed as a line with steps over them."""
+    stacked = [one for one in chart.series if not one.dashed]
+    tops = [sum(_known([one.values[i] for one in stacked])) for i in range(len(chart.x))]
+    lines = [value for one in chart.series if one.dashed for value in _known(one.values)]
+    scale, wide = Scale.over([0.0, *tops, *lines]), 1 / max(len(chart.x), 1)
+    drawn = [*_value_axis(chart, scale)]
+    middles = [(i + 0.5) * wide for i in range(len(chart.x))]
+    drawn += _names_below([*zip(middles, map(str, chart.x), strict=True)], TOP + PLOT + 18)
+    foot = [0.0] * len(chart.x)
+    for i, one in enumerate(chart.series):
+        if one.dashed:
+            ends = [(k * wide, scale.at(value or 0.0)) for k, value in enumerate(one.values)]
+            places = _with_steps([*ends, (1.0, ends[-1][1])])
+            drawn.append(_path(places, series_class(one, i), dashed=True))
+            continue
+        for k, value in enumerate(one.values):
+            low, foot[k] = foot[k], foot[k] + (value or 0.0)
+            top = _y(scale.at(foot[k]))
+            if value:
+                drawn.append(element(
+                    "rect", class_=series_class(one, i), x=_percent(_x(k * wide)), y=top,
+                    width=_percent(wide * 0.86 * (RIGHT - LEFT)),
+                    height=round(_y(scale.at(low)) - top, 2),
+                ))  # fmt: skip
+    drawn += _notes(chart, middles, wide)
+    return drawn, TOP + PLOT + BELOW
+
+
+def _rows(
+    chart: Chart, scale: Scale, bars: Callable[[int], Iterator[tuple[int, float, float]]]
+) -> tuple[list[SafeString], int]:
+    """A row for each name: the name, below it its bars as (series, from, to); the axis at last."""
+    height = ROW * len(chart.x)
+
+    def x(value: float) -> float:
+        return 1 + scale.at(value) * 97
+
+    drawn = [
+        element("line", class_="grid-line", x1=_percent(x(tick)), x2=_percent(x(tick)), y1=0,
+                y2=height)
+        for tick in scale.ticks
+    ]  # fmt: skip
+    for i, name in enumerate(chart.x):
+        drawn.append(element("text", name, x="1%", y=i * ROW + 14, class_="row-name"))
+        for k, low, high in bars(i):
+            one = chart.series[k]
+            words = f"{one.name}: {number(one.values[i], chart.digits)} {chart.unit}".strip()
+            drawn.append(element(
+                "rect", element("title", words), class_=series_class(one, k),
+                x=_percent(x(min(low, high))), y=i * ROW + 19,
+                width=_percent(abs(x(high) - x(low))), height=BAR,
+            ))  # fmt: skip
+    labels = [(scale.at(tick), f"{short(tick)} {chart.unit}".strip()) for tick in scale.ticks]
+    for i, (share, label) in enumerate(labels):
+        anchor = "start" if i == 0 else "end" if i == len(labels) - 1 else "middle"
+        drawn.append(
+            element("text", label, x=_percent(1 + share * 97), y=height + 16, text_anchor=anchor)
+        )
+    return drawn, height + BELOW
+
+
+def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
+    """Stacks in rows; what is negative, such as resale, stacks to the left."""
+
+    def bars(row: int) -> Iterator[tuple[int, float, float]]:
+        ends = {True: 0.0, False: 0.0}
+        for k, one in enumerate(chart.series):
+            value = one.values[row]
+            if value:
+                low = ends[value > 0]
+                ends[value > 0] = low + value
+                yield k, low, low + value
+
+    ends = [end for i in range(len(chart.x)) for _, *pair in bars(i) for end in pair]
+    return _rows(chart, Scale.over([0.0, *ends], most=4), bars)
+
+
+def _draw_tornado(chart: Chart) -> tuple[list[SafeString], int]:
+    """Bars from the total as it is to what it would be."""
+    base = chart.base or 0.0
+
+    def bars(row: int) -> Iterator[tuple[int, float, float]]:
+        for k, one in enumerate(chart.series):
+            value = one.values[row]
+            if value is not None:
+                yield k, base, value
+
+    values = [value for one in chart.series for value in _known(one.values)]
+    return _rows(chart, Scale.over([base, *values], most=4), bars)
+
+
+def _draw_points(chart: Chart) -> tuple[list[SafeString], int]:
+    """Values by day, each of which holds until the next."""
+    days = [dt.date.fromisoformat(str(day)).toordinal() for day in chart.x]
+    first, span = days[0], max(days[-1] - days[0], 1)
+    shares = [(day - first) / span for day in days]
+    scale = Scale.over(_all_values(chart))
+    drawn = [*_value_axis(chart, scale)]
+    drawn += _names_below([*zip(shares, map(str, chart.x), strict=True)], TOP + PLOT + 18)
+    for i, one in enumerate(chart.series):
+        known = [
+            (share, value, day)
+            for share, value, day in zip(shares, one.values, chart.x, strict=True)
+            if value is not None
+        ]
+        places = [(share, scale.at(value)) for share, value, _ in known]
+        drawn.append(_path(_with_steps(places), series_class(one, i), dashed=one.dashed))
+        drawn += [
+            element(
+                "circle",
+                element("title", f"{day}: {number(value, chart.digits)} {chart.unit}".strip()),
+                class_=series_class(one, i), cx=_percent(_x(share)), cy=_y(scale.at(value)), r=4,
+            )
+            for share, value, day in known
+        ]  # fmt: skip
+    return drawn, TOP + PLOT + BELOW
+
+
+DRAW: Mapping[str, Callable[[Chart], tuple[list[SafeString], int]]] = {
+    "line": _draw_line,
+    "bar": _draw_bar,
+    "hbar": _draw_horizontal_bar,
+    "tornado": _draw_tornado,
+    "points": _draw_points,
+}
