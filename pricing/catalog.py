@@ -89,20 +89,40 @@ def revisions_in_force() -> tuple[Revision, ...]:
 
 def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     """Every change of an offer's price, the oldest first; empty for an offer never seen."""
-    prices = list(_select_of_offer(Price, offer_id).order_by("first_revision"))
-    published = list(_date_prices(prices, _read_revision_days(prices)))
-    past = [
-        DatedPrice(row.date, None, _build_offer(row, row.date))
-        for row in _select_of_offer(PastPrice, offer_id).order_by("date")
-        if not published or row.date < published[0].date
-    ]
-    return tuple(_drop_repeats([*past, *published]))
-
-
-def _select_of_offer(model: type[AnyPrice], offer_id: str) -> QuerySet[AnyPrice]:
     provider = offer_id.partition(":")[0]
-    rows = model._default_manager.filter(listing__provider=provider, listing__offer_id=offer_id)
-    return rows.select_related("listing")
+    histories = _read_histories(listing__provider=provider, listing__offer_id=offer_id)
+    return histories.get(offer_id, ())
+
+
+def accelerator_histories(
+    accelerator: str, providers: Iterable[str]
+) -> dict[str, tuple[DatedPrice, ...]]:
+    """Id of each offer of an accelerator by these providers → every change of its price."""
+    return _read_histories(listing__accelerator=accelerator, listing__provider__in=list(providers))
+
+
+def _read_histories(**of_listing: object) -> dict[str, tuple[DatedPrice, ...]]:
+    prices: dict[str, list[Price]] = defaultdict(list)
+    for price in _select(Price, of_listing).order_by("first_revision"):
+        prices[price.listing.offer_id].append(price)
+    past: dict[str, list[PastPrice]] = defaultdict(list)
+    for row in _select(PastPrice, of_listing).order_by("date"):
+        past[row.listing.offer_id].append(row)
+    days = _read_revision_days([one for rows in prices.values() for one in rows])
+    histories = {}
+    for offer_id in dict.fromkeys((*prices, *past)):
+        published = list(_date_prices(prices[offer_id], days))
+        before = [
+            DatedPrice(row.date, None, _build_offer(row, row.date))
+            for row in past[offer_id]
+            if not published or row.date < published[0].date
+        ]
+        histories[offer_id] = tuple(_drop_repeats([*before, *published]))
+    return histories
+
+
+def _select(model: type[AnyPrice], of_listing: Mapping[str, object]) -> QuerySet[AnyPrice]:
+    return model._default_manager.filter(**of_listing).select_related("listing")
 
 
 def _read_revision_days(prices: Sequence[Price]) -> dict[tuple[str, int], dt.date]:

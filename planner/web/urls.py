@@ -14,6 +14,7 @@ urlpatterns = [
     path("plan/live/", plan_page.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("market/", market_pages.market, name="market"),
+    path("market/offers.csv", market_pages.market_csv, name="market-csv"),
     path("market/accelerator/<slug:slug>/", accelerator.accelerator, name="market-accelerator"),
     path("market/offer/", market_pages.offer, name="market-offer"),
     path("market/changes/", market_pages.changes, name="market-changes"),

@@ -7,11 +7,13 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.costing.assumptions.reference_servers import all_servers
 from planner.web.common.choices import provider_title
 from planner.web.common.views import open_page
+from planner.web.market.history import BIG_CLOUDS, draw_lowest
 from planner.web.market.offers import cheapest_of, effective_tflops, name_place
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
@@ -131,6 +133,9 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         "ways": WAYS,
         "rows": rows,
         "count": sum(row.count for row in rows),
+        "chart": draw_lowest(
+            catalog.accelerator_histories(device.slug, BIG_CLOUDS).values(), timezone.now().date()
+        ),
         "servers": sorted(
             (one for one in all_servers() if one.accelerator == device.slug),
             key=lambda one: not one.on_sale,

@@ -1,27 +1,28 @@
-"""What an offer cost since when, as a chart."""
+"""Pages of the market: offers by filters, one offer, what the last refresh changed."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from planner.web.common.chart import Chart, Series
+from planner.exports.csv_export import csv_bytes
 from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import arrange_coverage
 from planner.web.common.query_codec import write
 from planner.web.common.views import open_page
+from planner.web.market.history import draw_history
 from planner.web.market.offers import (
     SOLD,
     TRAINS_FROM_GIB,
     MarketPage,
     MarketQuery,
     cheapest_by_provider,
+    find_rows,
     lowest_prices,
     market_row,
     search,
@@ -29,46 +30,9 @@ from planner.web.market.offers import (
 from pricing import catalog
 from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
-from pricing.market.offers import Offer
-from pricing.market.snapshot import DatedPrice
+from pricing.market.offer_rows import offer_json
 from pricing.models import QuarantinedPart
-
-
-def draw_history(
-    offer: Offer,
-    past: Sequence[DatedPrice],
-    *,
-    today: dt.date | None = None,
-) -> Chart | None:
-    """The prices of `offer` by the day from which each held; None where none is known.
-
-    The newest holds until `today` where the offer is still sold.
-    """
-    if not past:
-        return None
-    days = [entry.date.isoformat() for entry in past]
-    prices = [
-        None if entry.offer is None else float(entry.offer.effective_price_per_hour)
-        for entry in past
-    ]
-    if today is not None and offer.sold_now and past[-1].date < today:
-        days.append(today.isoformat())
-        prices.append(prices[-1])
-    return Chart(
-        key="history",
-        title="Price history",
-        kind="points",
-        x_label="day",
-        y_label=f"{offer.currency} per hour",
-        unit=offer.currency,
-        x=days,
-        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
-        digits=4,
-        summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
-    )
-
 
 COLUMNS = (
     ("accelerator", "Accelerator"),
@@ -80,6 +44,9 @@ COLUMNS = (
     ("usd_per_accelerator_hour", "USD per accelerator-hour"),
     ("usd_per_tflop_hour", "USD per effective TFLOP-hour"),
     ("usd_per_hour", "USD per hour"),
+    ("instance_type", "Machine"),
+    ("term_months", "Term"),
+    ("as_of", "Price as of"),
 )
 FURTHER_FILTERS = (
     "accelerator_count",
@@ -90,7 +57,10 @@ FURTHER_FILTERS = (
     "sold_now",
 )
 """What stands folded below the first questions on a phone until it is asked for."""
-_WORDS = ("accelerator", "provider", "region", "purchase_option")
+_WORDS = (
+    *("accelerator", "provider", "region", "purchase_option", "instance_type", "term_months"),
+    "as_of",
+)
 
 
 @open_page
@@ -127,6 +97,23 @@ def market(request: HttpRequest) -> HttpResponse:
     except InvalidInput as refusal:
         context |= {"asked": MarketQuery(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
+
+
+@open_page
+@require_safe
+def market_csv(request: HttpRequest) -> HttpResponse:
+    """All offers that the same filters find, in the same order, with the fields of the API."""
+    try:
+        market_query = MarketQuery.read(request.GET)
+        known = catalog_for(market_query.search, None, catalog.version())
+        check_known_names(market_query.search, known)
+    except InvalidInput:
+        return HttpResponseRedirect(f"{reverse('market')}?{request.GET.urlencode()}")
+    revisions = {info.provider: info.revision for info in known.revisions}
+    rows = [offer_json(known, int(row), revisions) for row in find_rows(known, market_query)]
+    columns = rows[0] if rows else ()
+    headers = {"Content-Disposition": 'attachment; filename="offers.csv"'}
+    return HttpResponse(csv_bytes(columns, rows), content_type="text/csv", headers=headers)
 
 
 def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import numpy as np
 from django.http import QueryDict
@@ -43,11 +44,13 @@ POPULAR = (
 
 @dataclass(frozen=True)
 class Lowest:
-    """The cheapest accelerator-hour on demand and on spot; None where nobody sells it so."""
+    """The cheapest accelerator-hour of one accelerator in some places, under one option."""
 
-    accelerator: Accelerator
-    on_demand_usd: float | None
-    spot_usd: float | None
+    title: str
+    usd: float | None
+    """None where no price is known."""
+    address: str
+    """Of these offers on the market page, the cheapest first."""
 
 
 def name_place(offer: Offer | None, known: Catalog) -> str:
@@ -74,17 +77,33 @@ def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | N
     return min(equally_cheap, key=lambda offer: is_local_zone(offer.region)), price
 
 
-def lowest_prices() -> list[Lowest]:
-    offers = catalog.current().offers
+WAYS_TO_RENT: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("On demand", "on_demand", ()),
+    ("Spot", "spot", ()),
+    ("On demand, EU", "on_demand", ("eu",)),
+    ("Spot, EU", "spot", ("eu",)),
+)
+"""Title, purchase option and geographies of each column of lowest prices."""
 
-    def lowest(slug: str, option: PurchaseOption) -> float | None:
-        rows = offers.select(accelerators=[slug], purchase_options=[option.value])
-        return cheapest_of(offers, rows)[1]
 
-    return [
-        Lowest(get(s), lowest(s, PurchaseOption.ON_DEMAND), lowest(s, PurchaseOption.SPOT))
-        for s in POPULAR
-    ]
+def lowest_prices() -> list[tuple[Accelerator, list[Lowest]]]:
+    """Of each popular accelerator the lowest price under each of `WAYS_TO_RENT`."""
+    known = catalog.current()
+
+    def lowest(slug: str, title: str, option: str, places: tuple[str, ...]) -> Lowest:
+        filters = OfferSearch(
+            accelerator=(slug,), purchase_option=(option,), geography=places, sold_now=True
+        )
+        address = {
+            "accelerator": slug,
+            "purchase_option": option,
+            **({"geography": places[0]} if places else {}),
+            "ordering": "usd_per_accelerator_hour",
+        }
+        usd = cheapest_of(known.offers, filters.rows(known))[1]
+        return Lowest(title, usd, urlencode(address))
+
+    return [(get(slug), [lowest(slug, *way) for way in WAYS_TO_RENT]) for slug in POPULAR]
 
 
 PRECISIONS = ("bf16", "fp16", "fp32")
@@ -117,6 +136,9 @@ ORDERS = {
     "region": "region",
     "purchase_option": "purchase option",
     "usd_per_tflop_hour": "per effective TFLOP-hour",
+    "instance_type": "machine",
+    "term_months": "term",
+    "as_of": "day of the price",
 }
 SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
 """Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
@@ -182,18 +204,23 @@ class MarketPage:
     pages: int
 
 
-def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
-    """The page of offers that the address asks for, in the order asked for; what is not known
+def find_rows(known: Catalog, market_query: MarketQuery) -> Rows:
+    """Rows of the offers that the address asks for, in the order asked for; what is not known
     stands last either way."""
     matching = market_query.search.rows(known)
     keys = _keys(known, market_query.order)[matching]
-    ordered = matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
+    return matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
+
+
+def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
+    """The page of these offers that the address asks for."""
+    ordered = find_rows(known, market_query)
     pages = max(1, -(-len(ordered) // PAGE_SIZE))
     page = min(market_query.page, pages)
     shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    best = cheapest_by_provider(known, matching)
+    best = cheapest_by_provider(known, ordered)
     rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
-    return MarketPage(rows, len(matching), page, pages)
+    return MarketPage(rows, len(ordered), page, pages)
 
 
 def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
@@ -243,6 +270,8 @@ def _keys(known: Catalog, order: str) -> NDArray[Any]:
         return np.lexsort(keys).argsort()
     if order == "usd_per_hour":
         return offers.effective_usd_per_hour
+    if order == "as_of":
+        return np.where(offers.as_of_day > 0, offers.as_of_day, np.nan)
     column = getattr(offers, order)
     if not hasattr(column, "codes"):
         return np.asarray(column)

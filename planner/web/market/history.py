@@ -1,0 +1,120 @@
+"""What an offer, or the cheapest of each provider, has cost over time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+
+from planner.contract.amounts import add_months, shorten_month
+from planner.contract.labels import option_name
+from planner.web.common.chart import Chart, Series
+from planner.web.common.choices import provider_title
+from pricing.common.pluralize import pluralize
+from pricing.market.offers import Offer
+from pricing.market.snapshot import DatedPrice
+
+BIG_CLOUDS = ("aws", "azure", "gcp")
+"""Providers whose histories are published; of the others the catalog has days, not years."""
+MONTHS = 24
+COLOURS = 10
+"""Lines of different colours; those after them are dashed."""
+
+
+def draw_history(
+    offer: Offer,
+    past: Sequence[DatedPrice],
+    *,
+    today: dt.date | None = None,
+) -> Chart | None:
+    """The prices of `offer` by the day from which each held; None where none is known.
+
+    The newest holds until `today` where the offer is still sold.
+    """
+    if not past:
+        return None
+    days = [entry.date.isoformat() for entry in past]
+    prices = [
+        None if entry.offer is None else float(entry.offer.effective_price_per_hour)
+        for entry in past
+    ]
+    if today is not None and offer.sold_now and past[-1].date < today:
+        days.append(today.isoformat())
+        prices.append(prices[-1])
+    return Chart(
+        key="history",
+        title="Price history",
+        kind="points",
+        x_label="day",
+        y_label=f"{offer.currency} per hour",
+        unit=offer.currency,
+        x=days,
+        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
+        digits=4,
+        summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
+    )
+
+
+def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> Chart | None:
+    """The lowest price of an accelerator-hour that each provider asked under each purchase option,
+    upfront payments spread over the term, at the beginning of each of `MONTHS` months and today.
+
+    USD alone; None where no price is known.
+    """
+    first = today.replace(day=1)
+    days = [*(add_months(first, -back) for back in range(MONTHS - 1, -1, -1)), today]
+    lowest: dict[tuple[str, str], list[float | None]] = {}
+    for history in histories:
+        for key, prices in _price_on(days, history).items():
+            known = lowest.setdefault(key, [None] * len(days))
+            lowest[key] = [_lower(*pair) for pair in zip(known, prices, strict=True)]
+    if not lowest:
+        return None
+    series = [
+        Series(f"{provider_title(provider)} {option_name(option)}", prices, dashed=i >= COLOURS)
+        for i, ((provider, option), prices) in enumerate(sorted(lowest.items()))
+    ]
+    return Chart(
+        key="lowest",
+        title="What did the cheapest cost in the last two years?",
+        kind="line",
+        x_label="month",
+        y_label="USD per accelerator-hour, upfront payments spread over the term",
+        unit="USD",
+        x=[*(shorten_month(f"{day:%Y-%m}") for day in days[:-1]), "today"],
+        series=series,
+        digits=2,
+        summary="The cheapest offer of each provider and purchase option; a gap is a time of "
+        "which no price is known.",
+    )
+
+
+def _price_on(
+    days: Sequence[dt.date], history: Sequence[DatedPrice]
+) -> dict[tuple[str, str], list[float | None]]:
+    """What one offer cost on each day, by its provider and option; empty where it never did."""
+    offers = [entry.offer for entry in history if entry.offer and entry.offer.currency == "USD"]
+    if not offers:
+        return {}
+    places = accumulate(days, lambda at, day: _last_by(day, history, at), initial=-1)
+    prices = [None if at < 0 else _usd(history[at].offer) for at in list(places)[1:]]
+    if all(price is None for price in prices):
+        return {}
+    return {(offers[0].provider, offers[0].purchase_option.value): prices}
+
+
+def _last_by(day: dt.date, history: Sequence[DatedPrice], at: int) -> int:
+    while at + 1 < len(history) and history[at + 1].date <= day:
+        at += 1
+    return at
+
+
+def _usd(offer: Offer | None) -> float | None:
+    if offer is None or not offer.sold_now or offer.currency != "USD":
+        return None
+    return float(offer.effective_price_per_hour) / float(offer.accelerator_count)
+
+
+def _lower(one: float | None, other: float | None) -> float | None:
+    known: Iterator[float] = (price for price in (one, other) if price is not None)
+    return min(known, default=None)
