@@ -29,7 +29,7 @@ from planner.contract.answer.verdict import (
     NextBest,
     Verdict,
 )
-from planner.contract.labels import MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
+from planner.contract.labels import CHANCE_TO_MISS, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
 from planner.contract.sentences import capitalize_first
 from planner.costing.advice.decision import (
     describe_beside,
@@ -590,7 +590,7 @@ class LateWork:
         if not self.has_deadline:
             return ""
         return (
-            f"The chance to miss the deadline, {self.last}, is {self.share:.0%}; "
+            f"{CHANCE_TO_MISS}, {self.last}, is {self.share:.0%}; "
             f"{self.more:.0%} more accelerators make it 10%."
         )
 

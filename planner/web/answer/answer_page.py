@@ -5,6 +5,7 @@ Works on the answer alone, so that a fresh one and a saved one look the same.
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from functools import cached_property
 
@@ -15,7 +16,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import BreakEvenRow, Driver
 from planner.contract.answer.scenario import least_changes
 from planner.contract.answer.verdict import Alternative, Verdict
-from planner.contract.labels import SCENARIO_TITLES, comes_first
+from planner.contract.labels import CHANCE_TO_MISS, SCENARIO_TITLES, comes_first
 from planner.web.answer import charts, tables
 from planner.web.answer.assumptions import (
     AssumptionRow,
@@ -94,6 +95,12 @@ class AnswerPage:
         return with_labels(self.verdict.sentence.removeprefix(self.verdict.headline).strip())
 
     @property
+    def deadline(self) -> str:
+        """How likely the deadline is missed, and what mends it; empty where it is hardly."""
+        match = re.search(rf"{CHANCE_TO_MISS}[^.]*\.", self.money_sentence)
+        return match.group() if match else ""
+
+    @property
     def decision(self) -> list[ShownPart]:
         return decision_parts(self.answer)
 
@@ -114,6 +121,14 @@ class AnswerPage:
             )
             for one in by_shown_saving(self.answer)
         ]
+
+    @property
+    def chips(self) -> list[tuple[Alternative, str, str]]:
+        """The same without those whose amount a button of `loosenings` has already."""
+        buttons = "; ".join(change for change, _ in self.loosenings) if self.query else ""
+        amounts = [(one, saved.replace("\u00a0", " ")) for one, _, saved in self.alternatives]
+        taken = {one.field for one, amount in amounts if amount in buttons}
+        return [row for row in self.alternatives if row[0].field not in taken]
 
     @cached_property
     def loosenings(self) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -195,6 +196,12 @@ def price_age_short(row: Freshness) -> str:
     if days < _MOST_DAYS:
         return pluralize(days, "day")
     return f"{round(days / _DAYS_PER_MONTH)} months"
+
+
+def list_age_days(row: Freshness) -> float:
+    """The median age of the list prices; infinite where they carry no date."""
+    days = {part.part: part.median_age_days for part in row.parts}.get(PricePart.ON_DEMAND)
+    return math.inf if days is None else days
 
 
 @register.filter

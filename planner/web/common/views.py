@@ -22,6 +22,7 @@ from planner.models.team import TeamOwned
 from planner.services.teams.access import VIEW, Need, StaleError, WrongStateError, require
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit
+from planner.web.common.formatting import list_age_days
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
 from pricing.market.clouds import MARKETPLACES, OTHER_CLOUDS, find_cloud
@@ -103,12 +104,17 @@ def back_to(request: HttpRequest, fallback: str) -> HttpResponseRedirect:
 THEMES = ("light", "dark")
 
 
-def _freshness() -> list[dict[str, Any]]:
-    return [
-        {"row": row, "title": provider_title(row.provider)}
+def _freshness() -> dict[str, Any] | None:
+    """The large cloud with the oldest list prices; None where no prices are known."""
+    rows = [
+        row
         for row in freshness()
         if find_cloud(row.provider).partition("") not in (OTHER_CLOUDS, MARKETPLACES)
     ]
+    oldest = max(rows, key=list_age_days, default=None)
+    if oldest is None:
+        return None
+    return {"row": oldest, "title": provider_title(oldest.provider)}
 
 
 def page(request: HttpRequest) -> dict[str, Any]:
