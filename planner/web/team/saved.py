@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -47,7 +48,7 @@ from planner.web.common.views import (
 from planner.web.plan.plan_page import PDF, author_of
 from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
 from planner.web.team.rates_form import address_of
-from planner.web.team.sentences import budget_of_project
+from planner.web.team.sentences import budget_of_project, over_budget
 from pricing import catalog
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -179,6 +180,11 @@ def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_POST
 def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """A plan over the budget of its project is approved by who says that they know."""
+    over = over_budget(get_saved_or_404(request, pk))
+    if over and "over_budget" not in request.POST:
+        messages.warning(request, f"Not approved: it is {over}. Tick that to approve it.")
+        return redirect("comparison", pk)
     return _move(request, pk, services.approve, "Approved: it is now the project's plan.")
 
 

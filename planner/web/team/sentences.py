@@ -128,6 +128,13 @@ def budget_of_project(saved: SavedComparison) -> FigureRow | None:
     return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
 
 
+@register.simple_tag
+def over_budget(saved: SavedComparison) -> str:
+    """By how much a plan is over the budget of its project; empty where it is not."""
+    budget = budget_of_project(saved)
+    return budget.words if budget is not None and budget.is_over else ""
+
+
 @register.filter
 def watch_line(watch: Project) -> str:
     if not watch.watched:

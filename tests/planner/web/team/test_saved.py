@@ -79,6 +79,26 @@ def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
     assert f"{here}approve/" in text(signed_in(Role.OWNER).get(here))
 
 
+def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
+    kept = work.saved(work.project(budget="100000"))
+    version = saved_comparisons.submit(work.access(), kept).version
+    owner, here = signed_in(), f"/c/{kept.pk}/"
+    assert "Approve it 73,980 USD over 100,000 USD" in text(owner.get(here)).replace("\u00a0", " ")
+    refused = text(owner.post(f"{here}approve/", {"version": version}, follow=True))
+    assert "Not approved: it is 73,980 USD over" in refused.replace("\u00a0", " ")
+    assert state_of(kept) == State.SUBMITTED
+    owner.post(f"{here}approve/", {"version": version, "over_budget": "on"})
+    assert state_of(kept) == State.APPROVED
+
+
+def test_approving_within_the_budget_asks_nothing(work, signed_in):
+    kept = work.saved(work.project(budget="1000000"))
+    version = saved_comparisons.submit(work.access(), kept).version
+    assert "over_budget" not in text(signed_in().get(f"/c/{kept.pk}/"))
+    signed_in().post(f"/c/{kept.pk}/approve/", {"version": version})
+    assert state_of(kept) == State.APPROVED
+
+
 def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
     version = kept.version
     saved_comparisons.submit(work.access(), kept)
