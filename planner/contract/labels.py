@@ -308,6 +308,16 @@ ROLE_TITLES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
+class DateLimits:
+    """The most that one reservation by date holds."""
+
+    machines: int
+    months: int
+    """Months that its longest duration covers, of 30 days."""
+    days: int
+
+
+@dataclass(frozen=True)
 class OptionTraits:
     """What one purchase option means."""
 
@@ -321,6 +331,8 @@ class OptionTraits:
     """Whether the provider may take the machine back at any time."""
     is_paid_ahead: bool = False
     """Whether its hours are reserved by date and paid before they are used."""
+    date_limits: DateLimits | None = None
+    """Of what is reserved by date."""
     focus_category: str = "Standard"
     """FOCUS 1.2 PricingCategory."""
     focus_commitment_type: str = ""
@@ -351,8 +363,14 @@ def _committed(label: str, focus_type: str, category: str = "Usage") -> OptionTr
     )
 
 
-def _reserved_by_date(label: str) -> OptionTraits:
-    return OptionTraits(label, "capacity_block", is_paid_ahead=True, focus_category="Other")
+def _reserved_by_date(label: str, limits: DateLimits) -> OptionTraits:
+    return OptionTraits(
+        label,
+        "capacity_block",
+        is_paid_ahead=True,
+        date_limits=limits,
+        focus_category="Other",
+    )
 
 
 TRAITS: Mapping[str, OptionTraits] = {
@@ -363,12 +381,14 @@ TRAITS: Mapping[str, OptionTraits] = {
     _O.RESERVED_CONVERTIBLE: _committed("reserved, convertible", "Convertible Reserved Instance"),
     _O.SAVINGS_PLAN: _committed("savings plan", "Savings Plan", "Spend"),
     _O.COMMITTED_USE: _committed("committed use", "Committed Use Discount"),
-    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block"),
+    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", DateLimits(64, 5, 182)),
     _O.DWS_FLEX_START: _flexible("flex start"),
-    _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode"),
+    _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode", DateLimits(80, 3, 90)),
     OWNED: OptionTraits("owned", "owned"),
 }
-"""Every purchase option of the market, and `owned`."""
+"""Every purchase option of the market, and `owned`. AWS reserves 64 instances for up to 182 days
+(EC2 user guide, Capacity Blocks for ML, 2025), Google Cloud 80 GPU machines for 1 to 90 days
+(Compute Engine documentation, future reservation requests in calendar mode, 2025)."""
 
 
 SAVINGS_PLANS: Mapping[str, str] = {

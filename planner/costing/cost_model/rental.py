@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -367,25 +367,6 @@ QUOTED = "request"
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class DateLimits:
-    """The most that one reservation holds."""
-
-    machines: int
-    months: int
-    """Months that its longest duration covers, of 30 days."""
-    days: int
-
-
-LIMITS: Mapping[PurchaseOption, DateLimits] = {
-    PurchaseOption.CAPACITY_BLOCK: DateLimits(64, 5, 182),
-    PurchaseOption.DWS_CALENDAR_MODE: DateLimits(80, 3, 90),
-}
-"""AWS: 64 instances for up to 182 days (EC2 user guide, Capacity Blocks for ML, 2025). Google
-Cloud: 80 GPU machines for 1 to 90 days (Compute Engine documentation, future reservation requests
-in calendar mode, 2025)."""
-
-
 def reserved_hours(hours_at_peak: Floats) -> Floats:
     """[T] hours paid for each hour used, at least 1; 1 in months without work.
 
@@ -411,7 +392,9 @@ def reserved_days(hours_at_peak: Floats, start: dt.date) -> Floats:
 def is_list_price_by_date(source: CapacitySource) -> bool:
     """Whether it is reserved by date from a provider's list, not quoted to the team."""
     offer = source.offer
-    return offer is not None and offer.purchase_option in LIMITS and offer.source != QUOTED
+    if offer is None or offer.source == QUOTED:
+        return False
+    return traits(offer.purchase_option).date_limits is not None
 
 
 def least_by_date(sources: Iterable[CapacitySource], hours: Floats, worth: Floats) -> float:
@@ -432,7 +415,8 @@ def limit_by_date(
     """`source`, which is reserved by date, in the months alone in which one reservation could
     serve all of the peak; of `days` [T] reserved it holds so many."""
     assert source.offer is not None
-    limits = LIMITS[source.offer.purchase_option]
+    limits = traits(source.offer.purchase_option).date_limits
+    assert limits is not None
     fits = (peak <= limits.machines * source.capacity) & _begins_in(hours > 0, limits.months)
     fits &= _sum_of_stretch(np.where(hours > 0, days, 0.0)) <= limits.days
     available = fits if source.available is None else fits & source.available
