@@ -77,8 +77,8 @@ def find_pools(
         if project is not None:
             same = frozenset(one.units), frozenset(one.throughput.items())
             groups.setdefault(same, []).append(place)
-    found = [_pool(places, projects, inputs) for places in groups.values() if len(places) > 1]
-    return tuple(pool for pool in found if pool.saves)
+    pools = [_pool(places, projects, inputs) for places in groups.values() if len(places) > 1]
+    return tuple(pool for pool in pools if pool.saves)
 
 
 def _pool(

@@ -137,7 +137,7 @@ def smallest_pool(jobs: tuple[Jobs, ...], least: float, most: float) -> Pool:
     while low < high:
         simulated += 0 if waits.are_alike else SIMULATED_JOBS
         middle = (low + high) // 2
-        if waits.keep(middle):
+        if waits.is_kept_on(middle):
             high = middle
         else:
             low = middle + 1
@@ -153,7 +153,7 @@ class _Waits:
         self.jobs = [one for one in jobs if one.hours > 0]
         self.are_alike = len({one.kind for one in self.jobs}) < 2
 
-    def keep(self, accelerators: int) -> bool:
+    def is_kept_on(self, accelerators: int) -> bool:
         if self.are_alike:
             most = min(one.max_wait_hours for one in self.jobs)
             return self.of_all(accelerators).p90 <= most

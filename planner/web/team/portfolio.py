@@ -101,12 +101,12 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
     ticked, windows = _ticked(request, projects), _windows(request, projects)
-    asked = request.POST if request.method == "POST" else request.GET
+    typed = request.POST if request.method == "POST" else request.GET
     return {
         "team": team,
         "rows": [
             ProjectRow(
-                key, project.name, key in ticked, windows.get(key), key in asked.getlist("at-once")
+                key, project.name, key in ticked, windows.get(key), key in typed.getlist("at-once")
             )
             for project in projects
             if (key := str(project.pk))
