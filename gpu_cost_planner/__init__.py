@@ -32,6 +32,7 @@ from gpu_cost_planner.planning import (  # noqa: E402
     compare,
     estimate,
     offers,
+    plan_ladder,
     plan_portfolio,
     sweep,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "compare",
     "estimate",
     "offers",
+    "plan_ladder",
     "plan_portfolio",
     "server_catalog",
     "sweep",

@@ -17,6 +17,7 @@ from gpu_cost_planner.version import read_version
 from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, PORTFOLIO
 from planner.commands.command import REFUSED, Command
 from planner.commands.job_file import JOB_FILE
+from planner.commands.ladder import LADDER
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
 
@@ -27,6 +28,7 @@ COMMANDS: Mapping[str, Command] = {
     "portfolio": PORTFOLIO,
     "usage": USAGE,
     "jobfile": JOB_FILE,
+    "ladder": LADDER,
 }
 PRICED = {"compare", "portfolio"}
 """Those of them that need prices."""

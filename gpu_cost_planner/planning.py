@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from planner.contract.request.comparison import ComparisonRequest
     from planner.contract.request.portfolio import PortfolioRequest
     from planner.sizing.estimate import EstimateRequest
+    from planner.usage.ladder import Ladder
     from pricing.market.snapshot import Catalog
 
     Request = Mapping[str, object] | ComparisonRequest | str | Path
@@ -173,6 +174,40 @@ def plan_portfolio(
 
     known = catalog or bundled_catalog()
     return Portfolio(answer_request(read_file(request), known, today=today))
+
+
+def plan_ladder(
+    use: Sequence[float],
+    on_demand_per_hour: float,
+    committed_per_hour: float,
+    *,
+    term_months: int = 12,
+    months: int = 12,
+    every_hours: float = 1.0,
+    held: Sequence[tuple[float, int]] = (),
+    rule: Literal["newsvendor", "break_even"] | None = None,
+) -> Ladder:
+    """How much of a use to commit to, now and in each of the next `months`.
+
+    `use`: units in use on average in each consecutive hour, of any sequence or array; with
+    `every_hours` 730 in each month. `held`: units committed already, with the months that they run
+    on. `rule`: absent, that of the two which cost less on the use so far. Raises `InvalidInput`.
+
+    >>> plan_ladder([10.0] * 24 * 7 * 30, 4.0, 2.4).sign_now
+    10.0
+    """
+    from planner.usage import ladder
+
+    return ladder.plan_ladder(
+        plain_values(use),
+        on_demand_per_hour,
+        committed_per_hour,
+        term_months,
+        months,
+        every_hours,
+        held,
+        rule,
+    )
 
 
 def read_file(

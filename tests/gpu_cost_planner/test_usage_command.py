@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +98,37 @@ def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill
     assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in text
     assert main(["usage", str(bill), "--strict"]) == 2
     assert "files: hold rows that are not understood or doubtful: 1 of 2" in capsys.readouterr().err
+
+
+def test_ladder_says_what_to_commit_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "use.csv"
+    file.write_text("hour,units\n" + "".join(f"{hour},8\n" for hour in range(168 * 30)))
+    prices = ("--on-demand", "4", "--committed", "2.4", "--held", "3:6")
+    assert main(["ladder", str(file), *prices]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Commit 5 units now. Commit 3 more in month 7 if use is as expected.")
+    assert main(["ladder", str(file), *prices, "--json"]) == 0
+    ladder = json.loads(capsys.readouterr().out)
+    assert ladder["sign_now"] == 5.0
+    assert [row["committed"] for row in ladder["months"]] == [8.0] * 12
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "refusal"),
+    [
+        ("1\n2\nmany\n", (), "line 3: 'many' is no number"),
+        ("1\n2\n", (), "less than a week"),
+        ("1\n" * 400, ("--held", "five"), "is not UNITS:MONTHS"),
+    ],
+)
+def test_ladder_refuses_what_it_cannot_read(
+    content: str,
+    more: tuple[str, ...],
+    refusal: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "use.csv"
+    file.write_text(content)
+    assert main(["ladder", str(file), "--on-demand", "4", "--committed", "2", *more]) == 2
+    assert refusal in capsys.readouterr().err
