@@ -19,6 +19,7 @@ from planner.costing.policy.moves import KEEP, SELL, START
 from planner.costing.price_processes.process import find_family
 from planner.costing.results.scenario_result import cents
 from pricing.common.pluralize import pluralize
+from pricing.market.offers import HOURS_PER_MONTH
 
 VERBS = {"buy": "buy", "lease": "lease", "commit": "sign"}
 
@@ -45,6 +46,7 @@ class _Words:
             worth=cents(result.worth),
             bound=cents(result.bound),
             triggers=triggers,
+            prices=self._prices(),
             dates=tuple(map(self._month, result.decisions.months.tolist())),
             moves=tuple(
                 MoveShares(move=self._name(name), shares=tuple(round(s, 4) for s in shares))
@@ -143,6 +145,11 @@ class _Words:
                 condition=f"{price_of} is {side} {amount}",
             )
 
+    def _prices(self) -> dict[str, float]:
+        sources = map(self.results.inputs.by_key.__getitem__, self.result.decisions.figures)
+        rows = map(self._price, sources)
+        return {price_of: round(today, 4) for price_of, _, today in rows}
+
     def _price(self, source: CapacitySource) -> tuple[str, Unit, float]:
         family = find_family(source.accelerator)
         name = source.accelerator if family is None else family.name.upper()
@@ -150,8 +157,8 @@ class _Words:
             return f"the price of {source.label}", "per server", self._price_at(source, 0)
         if source.term is None:
             return f"{name} rent", "per accelerator-hour", self._price_at(source, 0)
-        term = pluralize(source.term.duration_months, "month")
-        return f"the price of {term} of {name}", "share of today's price", 1.0
+        words = f"{name} for {pluralize(source.term.duration_months, 'month')}"
+        return words, "per accelerator-hour", self._price_at(source, 0)
 
     def _price_at(self, source: CapacitySource, month: int) -> float:
         """As the plan has it."""
@@ -161,7 +168,9 @@ class _Words:
             trend = 1.0 + assumptions["server_price_trend_per_year"]
             return float(server.unit_price * trend ** (month / 12.0))
         if source.term is not None:
-            return 1.0
+            signed = float(source.unit_amounts().paid[month].sum())
+            hours = source.term.duration_months * float(HOURS_PER_MONTH)
+            return signed / hours / source.accelerators
         rents = [float(one.per_hour[month]) for one in source.hour_charges if one.is_rent]
         return sum(rents) / source.accelerators
 
@@ -169,9 +178,7 @@ class _Words:
         currency = self.results.request.currency
         if unit == "per accelerator-hour":
             return f"{price:,.2f} {currency} an hour"
-        if unit == "per server":
-            return format_money(_two_digits(price), currency)
-        return f"{price:.0%} of today's"
+        return format_money(_two_digits(price), currency)
 
 
 def _what(part: DecisionPart) -> str:

@@ -199,6 +199,7 @@ class AlertKind(models.TextChoices):
     PRICE_MOVE = "price_move"
     BUDGET_OVERRUN = "budget_overrun"
     NOT_FEASIBLE = "not_feasible"
+    TRIGGER_CROSSED = "trigger_crossed"
 
 
 class Alert(TeamOwned):

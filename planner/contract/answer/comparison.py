@@ -265,6 +265,10 @@ class PlanRecord(AnswerModel, Generic[Scenario_co]):
     )
     servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers mentioned.")
     recommendation: Choice = Field(description="The cheapest scenario.")
+    policy: PolicyAnswer | None = Field(
+        default=None,
+        description="What to do at later dates; null where nothing is left to decide then.",
+    )
 
     @cached_property
     def by_key(self) -> Mapping[ScenarioKey, Scenario_co]:
@@ -351,10 +355,6 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         default=(),
         description="What moves the expected cost and turns the advice, the furthest reaching "
         "first, then prices that are not known.",
-    )
-    policy: PolicyAnswer | None = Field(
-        default=None,
-        description="What to do at later dates; null where nothing is left to decide then.",
     )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(

@@ -9,7 +9,7 @@ from pydantic import Field
 from planner.contract.answer.common import AnswerModel, Money, Months, Share
 
 MONTH = r"^\d{4}-\d{2}$"
-Unit = Literal["per accelerator-hour", "per server", "share of today's price"]
+Unit = Literal["per accelerator-hour", "per server"]
 
 
 class TriggerPrice(AnswerModel):
@@ -41,6 +41,16 @@ class Trigger(AnswerModel):
     chance: Share = Field(description="Share of the outcomes in which the move is ever made.")
     condition: str = Field(description="The same in words.")
 
+    def at_month(self, month: str) -> float | None:
+        """Price at the last date up to a month, YYYY-MM; before the first one at that."""
+        passed = [row.price for row in self.by_date if row.month <= month]
+        return passed[-1] if passed else self.by_date[0].price
+
+    def is_crossed(self, price: float, month: str) -> bool:
+        """Whether a price calls for the move in a month."""
+        at = self.at_month(month)
+        return at is not None and (price > at if self.is_above else price < at)
+
 
 class MoveShares(AnswerModel):
     """How often a move is made."""
@@ -53,7 +63,8 @@ class MoveShares(AnswerModel):
 
 
 class PolicyAnswer(AnswerModel):
-    """What to do where plans may be changed every few months; amounts are net present."""
+    """What to do where plans may be changed every few months; amounts are net present. Saved plans
+    are read by it: fields may be added, with defaults."""
 
     sentence: str = Field(description="What to do now, what to watch, what waiting is worth.")
     every_months: Months = Field(description="Months between two decisions.")
@@ -66,6 +77,11 @@ class PolicyAnswer(AnswerModel):
     )
     triggers: tuple[Trigger, ...] = Field(
         default=(), description="At most three; none where waiting is worth too little."
+    )
+    prices: dict[str, float] = Field(
+        default_factory=dict,
+        description="Prices that decisions turn on, by what they are of, as they are today.",
+        json_schema_extra={"unit": "currency of the answer, see price_of"},
     )
     dates: tuple[str, ...] = Field(description="Months of the decisions, YYYY-MM.")
     moves: tuple[MoveShares, ...] = Field(description="What is done at each date, and how often.")

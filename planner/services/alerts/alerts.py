@@ -14,8 +14,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from planner.contract.amounts import format_month
 from planner.contract.answer.common import write_decimal
-from planner.contract.answer.comparison import AlertCause, summarize_answer
+from planner.contract.answer.comparison import AlertCause, ComparisonAnswer, summarize_answer
+from planner.contract.sentences import capitalize_first
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -42,6 +44,7 @@ from pricing.common.invalid_input import InvalidInput
 _EVENTS = {
     AlertKind.PRICE_MOVE: WebhookEvent.PRICE_MOVED,
     AlertKind.NOT_FEASIBLE: WebhookEvent.PRICE_MOVED,
+    AlertKind.TRIGGER_CROSSED: WebhookEvent.PRICE_MOVED,
     AlertKind.BUDGET_OVERRUN: WebhookEvent.BUDGET_OVERRUN,
 }
 PAID = "What was paid"
@@ -144,6 +147,7 @@ def _find_problems(
         before = "" if then.total_cost is None else write_decimal(then.total_cost)
         yield Finding(AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before)
         return
+    yield from _find_crossed(plan, repriced.answer)
     moves = Alert.objects.filter(saved_comparison=plan, kind=AlertKind.PRICE_MOVE)
     last = moves.order_by("-created_at").values_list("after", flat=True).first()
     baseline = Decimal(last) if last else then.total_cost
@@ -157,6 +161,29 @@ def _find_problems(
         message = f"The advised plan is {after / budget - 1:.1%} over the budget."
         rounded = write_decimal(budget.quantize(_CENT))
         yield Finding(AlertKind.BUDGET_OVERRUN, message, rounded, write_decimal(after))
+
+
+def _find_crossed(plan: SavedComparison, now: ComparisonAnswer) -> Iterator[Finding]:
+    """That a price is where the saved plan said to buy, sign or sell, with the plan of today."""
+    policy = plan.read_plan().policy
+    if policy is None or now.policy is None or now.verdict is None:
+        return
+    prices, month = now.policy.prices, format_month(timezone.now().date())
+    crossed = [
+        trigger
+        for trigger in policy.triggers
+        if trigger.price_of in prices and trigger.is_crossed(prices[trigger.price_of], month)
+    ]
+    if crossed:
+        first = crossed[0]
+        side = "above" if first.is_above else "below"
+        message = (
+            f"{capitalize_first(first.price_of)} is {prices[first.price_of]:,.2f} "
+            f"{now.currency}, {side} {first.at_month(month):,.2f}: {first.action} {first.what}. "
+            f"Plan of today: {now.verdict.headline}"
+        )
+        before = f"{first.today:.2f}", f"{prices[first.price_of]:.2f}"
+        yield Finding(AlertKind.TRIGGER_CROSSED, message, *before)
 
 
 def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:

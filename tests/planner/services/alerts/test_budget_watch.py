@@ -16,7 +16,7 @@ from planner.services.projects import projects
 from planner.services.projects.reprice import current_plan
 from pricing.models import Revision
 from pricing.publish.publication import revision_published
-from tests.planner.workspace import PLAIN, Workspace, market
+from tests.planner.workspace import PLAIN, WORKLOAD, Workspace, market
 
 pytestmark = pytest.mark.django_db
 NO_SPOT = {
@@ -235,3 +235,51 @@ def test_spending_that_is_again_too_much_is_told_again(work: Workspace, told: li
         "What was paid in 2027-02 is 20.0% over the budget.",
         "What was paid in 2027-02 is 20.0% over the budget.",
     ]
+
+
+def test_a_price_that_the_plan_waits_for_is_told_once_with_the_plan_of_today(
+    work: Workspace, told: list
+) -> None:
+    market_rent = {
+        "label": "Market",
+        "provider": "market",
+        "accelerator": "H100 SXM",
+        "accelerator_count": 8,
+        "purchase_option": "on_demand",
+        "usd_per_hour": 22.0,
+    }
+    asked = {
+        "horizon_months": 48,
+        "use_catalog": False,
+        "custom_offers": [market_rent],
+        "on_prem": {"servers": [{"server": "hgx-h100-8"}], "utilisation_ceiling": 1},
+        "finance": NO_SPOT["finance"],
+    }
+    row = work.project(
+        watched=True,
+        watch_threshold=9.0,
+        workload={**WORKLOAD, "hours_per_month": 5840},
+        assumptions={**PLAIN, **asked},
+    )
+    plan = work.saved(row)
+    policy = plan.read_plan().policy
+    assert policy is not None
+    assert policy.triggers[0].price_of == "H100 rent"
+    assert budget_watch.watch_project(row) == []
+
+    def at(usd_per_hour: float) -> list[Alert]:
+        plan.given["custom_offers"] = [{**market_rent, "usd_per_hour": usd_per_hour}]
+        plan.save()
+        return budget_watch.watch_project(row)
+
+    (alert,) = at(32.0)
+    assert alert.kind == AlertKind.TRIGGER_CROSSED
+    assert (alert.before, alert.after) == ("2.75", "4.00")
+    assert alert.message.startswith("H100 rent is 4.00 USD, above 3.")
+    assert "buy 1 × HGX H100 server" in alert.message
+    assert "Plan of today: " in alert.message
+    assert [event for event, _ in told] == [WebhookEvent.PRICE_MOVED]
+    assert at(32.0) == []
+    assert at(22.0) == []
+    alert.refresh_from_db()
+    assert alert.ended_at is not None
