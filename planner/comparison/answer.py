@@ -41,6 +41,7 @@ from planner.contract.answer.comparison import (
     PriceCoverage,
     ServerUsed,
 )
+from planner.contract.answer.policy import EarlyStop
 from planner.contract.answer.risk import (
     BreakEvenRow,
     CostRange,
@@ -60,6 +61,7 @@ from planner.contract.answer.scenario import (
 from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import traits
 from planner.contract.request.workload import Serving
+from planner.costing.advice.early_stop import list_stops
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.simulation import RiskResult
@@ -83,6 +85,8 @@ M = TypeVar("M", bound=AnswerModel)
 _PERCENTILES = ("p10", "p50", "p90", "total_p10", "total_p50", "total_p90")
 NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
 
+STOP_MONTHS = 3
+"""Months between two rows of what is owed if the work stops."""
 LIKELY = 0.5
 """Chance of turning the advice from which a price that is not known leaves nothing proven; 2026."""
 NOT_PROVEN = "Not proven: a price that is not known is likely to turn the advice."
@@ -146,9 +150,17 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         ),
         risk=_risk(results.risk, holds=caveats.holds),
         drivers=(*drivers, *unknown),
+        stops=_list_stops(results),
         policy=policy,
         warnings=list_warnings(results, verdict, caveats),
     )
+
+
+def _list_stops(results: ComparisonResults) -> tuple[EarlyStop, ...]:
+    plan = results.advised
+    rows = () if plan is None else list_stops(plan, results.inputs, STOP_MONTHS)
+    leaves_any = any(row.owed or row.resale for row in rows)
+    return tuple(_copy(EarlyStop, row) for row in rows) if leaves_any else ()
 
 
 def _copy(model: type[M], row: object, **others: Any) -> M:

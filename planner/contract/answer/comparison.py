@@ -23,7 +23,7 @@ from planner.contract.answer.common import (
     Share,
     UnitPrice,
 )
-from planner.contract.answer.policy import PolicyAnswer
+from planner.contract.answer.policy import EarlyStop, PolicyAnswer
 from planner.contract.answer.risk import (
     BreakEvenRow,
     Driver,
@@ -320,7 +320,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
 
     tables: ClassVar[tuple[str, ...]] = (
         *("assumptions", "break_even", "catalog", "coverage", "demand", "drivers", "inherited"),
-        *("offers", "policy", "region_names", "risk", "servers"),
+        *("offers", "policy", "region_names", "risk", "servers", "stops"),
     )
     exchange_rate: ExchangeRateUsed | None = Field(
         default=None, description="Rate from US dollars; null for US dollars."
@@ -355,6 +355,9 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         default=(),
         description="What moves the expected cost and turns the advice, the furthest reaching "
         "first, then prices that are not known.",
+    )
+    stops: tuple[EarlyStop, ...] = Field(
+        default=(), description="The advised plan stopped after every three months."
     )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
     inherited: tuple[InheritedField, ...] = Field(

@@ -62,6 +62,16 @@ class MoveShares(AnswerModel):
     )
 
 
+class EarlyStop(AnswerModel):
+    """What the advised plan leaves if its work ends early; amounts are nominal, before tax."""
+
+    months: Months = Field(description="Months of work that are done.")
+    owed: Money = Field(
+        description="What falls due later of what was signed by then: commitments, leases, loans."
+    )
+    resale: Money = Field(description="What the servers bought by then fetch on that day.")
+
+
 class PolicyAnswer(AnswerModel):
     """What to do where plans may be changed every few months; amounts are net present. Saved plans
     are read by it: fields may be added, with defaults."""

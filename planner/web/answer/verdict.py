@@ -253,6 +253,19 @@ def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
     return list(_rows(answer, answer.verdict)) if answer.verdict else []
 
 
+STOPPED_AFTER = 12
+"""Months of work after which it is told what is owed if there is no more."""
+
+
+def _stopped(answer: ComparisonAnswer) -> Iterator[FigureRow]:
+    row = next((one for one in answer.stops if one.months == STOPPED_AFTER), None)
+    if row is not None:
+        fetched = money(row.resale, answer.currency)
+        note = f"servers would fetch {fetched}" if row.resale else ""
+        title = f"Owed if it stops after {STOPPED_AFTER} months"
+        yield FigureRow(title, _or_nothing(row.owed, answer.currency), note=note)
+
+
 def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
     yield from _cost_rows(verdict, currency)
@@ -265,6 +278,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     resale = f"net of {money(verdict.resale, currency)} of resale" if verdict.resale else ""
     yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
     yield _owed(verdict, currency)
+    yield from _stopped(answer)
     if verdict.resale is not None:
         yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
     payback = payback_words(answer)
