@@ -68,6 +68,17 @@ def _costs(told: Verdict, currency: str) -> list[list[str]]:
     return [*rows, ["As stated", money(told.total, currency) + (note if added else "")]]
 
 
+def _stopped(answer: ComparisonAnswer) -> list[list[str]]:
+    rows = []
+    for row in answer.stops:
+        if row.months == 12:
+            owed = money(row.owed, answer.currency) if row.owed else "nothing"
+            fetched = f" servers would fetch {money(row.resale, answer.currency)}"
+            sold = fetched if row.resale else ""
+            rows.append(["Owed if it stops after 12 months", f"{owed}{sold}"])
+    return rows
+
+
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
     """Title and figure of each field of the verdict's block, in its order."""
     told, currency = answer.verdict, answer.currency
@@ -85,6 +96,7 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     within = f"Due within {answer.horizon_months} months"
     rows.append([within, _due(told, currency)])
     rows.append(["Owed afterwards", _owed(told, currency)])
+    rows += _stopped(answer)
     if told.resale is not None:
         rows.append(["Resale counted at the end", money(told.resale, currency)])
     if told.capital_to_approve is not None:

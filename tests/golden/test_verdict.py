@@ -150,7 +150,11 @@ def made_up(owed: int, budget: str) -> ComparisonAnswer:
             "oldest_price": dt.date(2026, 3, 9),
         }
     )
-    return answer.model_copy(update={"verdict": verdict})
+    amounts = {"owed": Decimal("134567.10"), "resale": Decimal("77001.30")}
+    stops = tuple(
+        row.model_copy(update=amounts if row.months == 12 else {}) for row in answer.stops
+    )
+    return answer.model_copy(update={"verdict": verdict, "stops": stops})
 
 
 @pytest.mark.parametrize(("owed", "budget"), [(200_000, "100000"), (0, "-2500")])
@@ -175,6 +179,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
         ["Monthly budget", f"{left[2]} 502,000 USD"],
         ["Due within 30 months", "1,034,568 USD net of 99,001 USD of resale"],
         ["Owed afterwards", "200,000 USD" if owed else "nothing"],
+        ["Owed if it stops after 12 months", "134,567 USD servers would fetch 77,001 USD"],
         ["Resale counted at the end", "99,001 USD"],
         ["Pays back", "March 2028"],
         ["Stays the cheapest", "in 1,228 of 2,000 simulated cases"],

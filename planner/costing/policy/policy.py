@@ -50,7 +50,7 @@ Floats = NDArray[np.float64]
 
 WORTH_TELLING = 0.02
 """Share of the best plan decided today from which waiting is worth a word; 2026."""
-MOST_BUNDLES = 3
+MOST_BUNDLES = 2
 """Plans whose purchases and contracts are decided on, the cheapest first."""
 MOST_TRIGGERS = 3
 LEAST_CHANCE = 0.02
