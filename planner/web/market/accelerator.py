@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.costing.assumptions.reference_servers import all_servers
+from planner.web.common.chart import Chart
 from planner.web.common.choices import provider_title
 from planner.web.common.views import open_page
 from planner.web.market.history import BIG_CLOUDS, draw_lowest
@@ -115,6 +118,12 @@ DATASHEET = (
 """Rows of the datasheet: title and field."""
 
 
+@lru_cache(maxsize=64)
+def _draw_history(slug: str, today: dt.date, _published: catalog.State) -> Chart | None:
+    """Reading some thousand prices takes half a second; they change with what is published."""
+    return draw_lowest(catalog.accelerator_histories(slug, BIG_CLOUDS).values(), today)
+
+
 @open_page
 @require_safe
 def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
@@ -133,9 +142,7 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         "ways": WAYS,
         "rows": rows,
         "count": sum(row.count for row in rows),
-        "chart": draw_lowest(
-            catalog.accelerator_histories(device.slug, BIG_CLOUDS).values(), timezone.now().date()
-        ),
+        "chart": _draw_history(device.slug, timezone.now().date(), catalog.version()),
         "servers": sorted(
             (one for one in all_servers() if one.accelerator == device.slug),
             key=lambda one: not one.on_sale,
