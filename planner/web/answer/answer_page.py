@@ -150,9 +150,9 @@ class AnswerPage:
         ]
 
     @property
-    def nearest(self) -> str:
+    def nearest(self) -> Alternative | None:
         """Where nothing is feasible: the cheapest plan that one limit lifted makes possible."""
-        return "" if self.recommended or not self.alternatives else self.alternatives[0][0].plan
+        return None if self.recommended or not self.alternatives else self.alternatives[0][0]
 
     @cached_property
     def rows(self) -> list[ScenarioRow]:

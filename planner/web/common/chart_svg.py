@@ -260,7 +260,7 @@ def _rows(
                 x=_percent(x(min(low, high))), y=i * ROW + 19,
                 width=_percent(abs(x(high) - x(low))), height=BAR,
             ))  # fmt: skip
-    labels = [(scale.at(tick), f"{short(tick)} {chart.unit}".strip()) for tick in scale.ticks]
+    labels = [(scale.at(tick), short(tick)) for tick in scale.ticks]
     for i, (share, label) in enumerate(labels):
         anchor = "start" if i == 0 else "end" if i == len(labels) - 1 else "middle"
         drawn.append(
