@@ -163,9 +163,9 @@ class _Table:
         """The advised plan, the plans that its parts are held against, then the cheapest."""
         choice = self.choice
         cheapest = np.argsort(choice.expected, kind="stable").tolist()
-        wanted = [choice.index, *choice.rivals_of(choice.index)]
+        wanted = [choice.index, *choice.best_rivals_of(choice.index)]
         for i in cheapest:
-            wanted += [i, *choice.rivals_of(i)]
+            wanted += [i, *choice.best_rivals_of(i)]
         return [choice.candidates[i] for i in list(dict.fromkeys(wanted))[:MOST_PLANS]]
 
     @cached_property

@@ -186,8 +186,7 @@ class ComparisonResults:
         index = None if choice is None else choice.find(self.scenarios[key])
         if choice is None or index is None or index not in choice.refusals:
             return ""
-        refusal, terms = choice.refusals[index], self.terms
-        return describe_refusal(refusal, terms, self.inputs, self.request.currency)
+        return describe_refusal(choice, index, self.inputs, self.request.currency)
 
     @cached_property
     def recommendation(self) -> Recommendation:

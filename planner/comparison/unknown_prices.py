@@ -126,11 +126,12 @@ class _Unknown:
         advised, units = results.expected_cost, results.preparation.units_per_usd
         expected = float(choice.expected[choice.index])
         turn = at + (advised - expected) / (hours * units)
-        saved = choice.savings_of(self.terms)
-        if saved is not None:
+        savings = choice.savings_of(self.terms)
+        if savings is not None:
+            saved, bound = savings
             terms, mean = results.terms, float(saved.mean())
             share, paid = terms.hurdle_share, undiscounted * units
-            lower = (mean - share * at * paid) / (hours * units + share * paid)
+            lower = (mean - share * bound) / (hours * units + share * paid)
             chance = float(np.quantile(saved, 1.0 - terms.hurdle_chance))
             lower = min(lower, min(mean - terms.effort_cost, chance) / (hours * units))
             turn = min(turn, at + lower)

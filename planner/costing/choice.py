@@ -1,18 +1,21 @@
 """Which plan is advised: the least expected cost among those that may be. PURE.
 
 Plans are judged by what they cost in the same N outcomes: E(p) is the mean of the net present costs
-of plan p, S(p, q) = E(q) − E(p) what p saves against q, in pairs of outcomes. Of each *part* of a
-plan, S is asked against the best plan that has not that part and binds to nothing that p does not
-(two servers of a kind that do the same are told apart by E alone):
+of plan p, S(p, q) = E(q) − E(p) what p saves against q, in pairs of outcomes. B(p) is the money
+that p binds to and cannot be undone (servers, contracts, blocks), D(p, q) that of the parts (a kind
+of server, an instrument and its term) of which p binds to more than q, n(p) the number of machines,
+by place, that it rents. The *rivals* of p are the plans q that ask for less, B(q) < B(p), or as
+much and n(q) < n(p), and that clear the following themselves. Against each of them
 
-- hurdle: what cannot be undone (servers of a kind, contracts of an instrument, a block) saves at
-  least max(h · what it binds to, effort), and is cheaper in at least a share w of the outcomes
-- simplicity: a further provider, region or machine saves at least max(s · E(p), effort)
+- hurdle: S(p, q) ≥ max(h · (B(p) − B(q)), effort), and p is the cheaper in at least a share
+  w · (B(p) − B(q)) / D(p, q) of the outcomes: in w of them against a plan that does without, in
+  fewer against one that takes less of it, or something else instead
+- simplicity: S(p, q) ≥ max(s · |E(p)| · (n(p) − n(q)), effort)
 - certainty: a total budget is kept in at least a share c of the outcomes; where no plan keeps it so
   often, plans within two points of the greatest chance are judged
 
-The plan of least E that clears all of them is advised. h, w, c, effort are values of the request;
-s is an assumption of this project.
+The plan of least E that clears all of them is advised. There is one: what asks for least has no
+rival. h, w, c, effort are values of the request; s is an assumption of this project.
 """
 
 from __future__ import annotations
@@ -72,7 +75,7 @@ class Terms:
     hurdle_share: float
     """Share of what it binds to that a purchase or contract saves."""
     hurdle_chance: float
-    """Share of outcomes in which it is cheaper."""
+    """Share of outcomes in which it is cheaper than a plan without it."""
     effort_cost: float
     """What any further part saves at least, in the currency of the request."""
     simplicity_share: float
@@ -83,21 +86,16 @@ class Terms:
         """The terms among the values of a request."""
         return cls(*(assumptions[name] for name in cls.__dataclass_fields__))
 
-    def required(self, part: Part, bound: float, expected: float) -> float:
-        """What a part has to save, of what it binds to and of what the plan is expected to cost.
+    def required(self, bound: float, machines: int, expected: float) -> float:
+        """What a plan has to save that binds to more money and rents more machines, of what it is
+        expected to cost.
 
         >>> terms = Terms(0.9, 0.05, 0.7, 500.0, 0.01)
-        >>> terms.required(("servers", "dgx"), 1e6, 2e6)
-        50000.0
-        >>> terms.required(("provider", "aws"), 0, 1e4)
-        500.0
+        >>> terms.required(1e6, 0, 2e6), terms.required(0, 1, 2e6), terms.required(0, 1, 1e4)
+        (50000.0, 20000.0, 500.0)
         """
-        share = self.simplicity_share * abs(expected) if part[0] in SIMPLE else 0.0
+        share = self.simplicity_share * abs(expected) * max(machines, 0)
         return max(self.hurdle_share * bound, share, self.effort_cost)
-
-
-SIMPLE = frozenset({"provider", "region", "machine"})
-"""Parts of which a plan has at least one, so that only further ones have to save."""
 
 
 def part_of(source: CapacitySource) -> Part | None:
@@ -165,9 +163,26 @@ class Candidate:
         several = (parts for parts in kinds.values() if len(parts) > 1)
         return frozenset[Part]().union(*several)
 
+    @cached_property
+    def bound(self) -> float:
+        """What it binds to in all, in whole units: two plans of the same contracts bind alike."""
+        return float(round(sum(self.binding.values())))
+
+    def beyond(self, other: Candidate) -> float:
+        """What it binds to in the parts of which another plan binds to less."""
+        rows = self.binding.items()
+        return sum(bound for part, bound in rows if bound > other.binding.get(part, 0.0))
+
+    @cached_property
+    def machines(self) -> int:
+        """Machines that it rents or signs for, by place."""
+        rented = (one for one in self.used if one.provider and one.capacity)
+        new = (one for one in rented if one.existing is None)
+        return len({(one.provider, one.region, one.instance_type) for one in new})
+
     @property
     def parts(self) -> tuple[Part, ...]:
-        """All that has to be worth it, in a fixed order."""
+        """All that a rival may do without, in a fixed order."""
         return (*sorted(self.binding), *sorted(self.further))
 
     def has(self, part: Part) -> bool:
@@ -313,12 +328,14 @@ def _without_each(candidate: Candidate, excluded: frozenset[str]) -> Iterator[fr
 class Refusal:
     """Why a plan that costs less in expectation is not advised."""
 
-    part: Part
+    rival: int
+    """The plan that asks for less."""
     saving: float
-    """What the part saves in expectation, net present, against the best plan without it."""
+    """What is saved against it in expectation, net present."""
     required: float
     chance: float
     """Share of outcomes in which it is cheaper."""
+    required_chance: float
 
 
 @dataclass(frozen=True)
@@ -334,7 +351,15 @@ class Choice:
     """[P] share of outcomes in which a candidate keeps the total budget."""
     terms: Terms
     index: int = 0
-    refusals: Mapping[int, Refusal] = field(default_factory=dict)
+    refused: Mapping[int, Refusal] = field(default_factory=dict)
+
+    @property
+    def refusals(self) -> Mapping[int, Refusal]:
+        """Of the plans that cost less in expectation than the one that is advised."""
+        return {i: one for i, one in self.refused.items() if self._rank(i) < self._rank(self.index)}
+
+    def _rank(self, index: int) -> tuple[float, int]:
+        return float(self.expected[index]), index
 
     @property
     def plan(self) -> Scenario:
@@ -352,21 +377,32 @@ class Choice:
         same = (i for i, one in enumerate(self.candidates) if one.plan.lines == lines)
         return next(same, None)
 
-    def savings_of(self, terms: tuple[str, str, int]) -> Floats | None:
-        """[N] what the contract of a provider, option and months saves the plan that is advised,
-        against the best plan without it; None where there is none."""
+    def savings_of(self, terms: tuple[str, str, int]) -> tuple[Floats, float] | None:
+        """[N] what the plan that is advised saves by the contract of a provider, option and months,
+        against the best of its rivals without it, and what it binds to more; None without any."""
         provider, option, months = terms
-        named = ("contract", provider, option, str(months))
-        for part in self.candidates[self.index].binding:
-            if (*part[:3], part[-1]) == named:
-                rival = _best_without(self, self.index, part)
-                return None if rival is None else self.present[rival] - self.present[self.index]
+        named, plan = ("contract", provider, option, str(months)), self.candidates[self.index]
+        for part in plan.binding:
+            if (*part[:3], part[-1]) != named:
+                continue
+            without = (i for i in self.rivals_of(self.index) if not self.candidates[i].has(part))
+            rival = min(without, key=lambda i: self.expected[i], default=None)
+            if rival is not None:
+                more = plan.bound - self.candidates[rival].bound
+                return self.present[rival] - self.present[self.index], more
         return None
 
     def rivals_of(self, index: int) -> list[int]:
-        """The best plans without each part of a candidate."""
-        rivals = (_best_without(self, index, part) for part in self.candidates[index].parts)
-        return [i for i in rivals if i is not None]
+        """The plans that ask for less than a candidate."""
+        asks = [(one.bound, one.machines) for one in self.candidates]
+        return [i for i in self.admissible if asks[i] < asks[index] and i not in self.refused]
+
+    def best_rivals_of(self, index: int) -> list[int]:
+        """Of the plans that ask for less, the cheapest that binds to each set of parts."""
+        best: dict[frozenset[Part], int] = {}
+        for i in sorted(self.rivals_of(index), key=lambda i: (self.expected[i], i)):
+            best.setdefault(frozenset(self.candidates[i].binding), i)
+        return list(best.values())
 
     @cached_property
     def admissible(self) -> list[int]:
@@ -376,47 +412,33 @@ class Choice:
 
 
 def choose(choice: Choice) -> Choice:
-    """The least expected cost of the plans each of whose parts is worth it.
-
-    A plan that is refused leaves; as each part of it is held against the best plan without that
-    part, which is among the candidates unless there is none, a plan is left in the end.
-    """
-    refusals: dict[int, Refusal] = {}
-    open_ = sorted(choice.admissible, key=lambda i: (choice.expected[i], i))
-    for i in open_:
-        refusal = _refuse(choice, i)
-        if refusal is None:
-            return replace(choice, index=i, refusals=refusals)
-        refusals[i] = refusal
-    first = open_[0]
-    return replace(choice, index=first, refusals={i: refusals[i] for i in open_[1:]})
+    """The least expected cost of the plans that are worth what they ask for more than others: what
+    asks for least is judged first, as only what is not refused is held against the rest."""
+    refused: dict[int, Refusal] = {}
+    judged = replace(choice, refused=refused)
+    candidates = choice.candidates
+    for i in sorted(choice.admissible, key=lambda i: (candidates[i].bound, candidates[i].machines)):
+        refusal = _refuse(judged, i)
+        if refusal is not None:
+            refused[i] = refusal
+    kept = [i for i in choice.admissible if i not in refused]
+    return replace(judged, index=min(kept, key=lambda i: (choice.expected[i], i)))
 
 
 def _refuse(choice: Choice, index: int) -> Refusal | None:
+    """By the cheapest of the rivals against which a candidate does not save enough."""
     candidate, terms = choice.candidates[index], choice.terms
-    for part in candidate.parts:
-        rival = _best_without(choice, index, part)
-        if rival is None:
-            continue
-        saved = choice.present[rival] - choice.present[index]
+    expected = choice.expected
+    for i in sorted(choice.rivals_of(index), key=lambda i: (expected[i], i)):
+        rival = choice.candidates[i]
+        saved = choice.present[i] - choice.present[index]
         saving, chance = float(saved.mean()), float((saved > 0).mean())
-        required = terms.required(
-            part, candidate.binding.get(part, 0.0), float(choice.expected[index])
-        )
-        is_bound = part in candidate.binding
-        if saving < required or (is_bound and chance < terms.hurdle_chance):
-            return Refusal(part, saving, required, chance)
+        bound, machines = candidate.bound - rival.bound, candidate.machines - rival.machines
+        required = terms.required(bound, machines, float(expected[index]))
+        least = terms.hurdle_chance * bound / max(candidate.beyond(rival), bound, 1.0)
+        if saving < required or chance < least:
+            return Refusal(i, saving, required, chance, least)
     return None
-
-
-def _best_without(choice: Choice, index: int, part: Part) -> int | None:
-    candidates, plan = choice.candidates, choice.candidates[index]
-    others = (
-        i
-        for i in choice.admissible
-        if not candidates[i].has(part) and candidates[i].binding.keys() <= plan.binding.keys()
-    )
-    return min(others, key=lambda i: (choice.expected[i], i), default=None)
 
 
 def clears_hurdle(plan: Scenario, rival: Scenario | None, terms: Terms) -> bool:

@@ -245,14 +245,14 @@ class Choice(RequestModel):
     certainty: Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT] | None = None
     """Share of outcomes in which a total budget is kept."""
     hurdle_share: Rate | None = None
-    """Share of what it binds to that a purchase or contract saves in expectation, against the best
-    plan without it."""
+    """Share of the money that a plan binds to, beyond another plan, that it saves against it in
+    expectation."""
     hurdle_chance: Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT] | None = None
-    """Share of outcomes in which it is cheaper than that plan."""
+    """Share of outcomes in which what it binds to is cheaper than a plan without it."""
     effort_cost: Money | None = None
     """What anything bought, signed or added to a plan saves at least."""
     simplicity_share: Rate | None = None
-    """Share of its expected cost that each further provider, region or machine of a plan saves."""
+    """Share of its expected cost that each further machine, of a place, in a plan saves."""
 
 
 class Risk(RequestModel):

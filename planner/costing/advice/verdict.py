@@ -23,7 +23,7 @@ from planner.contract.labels import (
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.decision import OBLIGATIONS
-from planner.costing.choice import Choice, Part, Refusal, Terms, rank
+from planner.costing.choice import Choice, Part, rank
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.offer_rules import StatedQuotas
@@ -49,10 +49,12 @@ HALF_CENT = 0.005
 
 def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
     """The way to buy of another plan in words; beside a plan that buys or leases servers too,
-    owning is said with its number of servers."""
+    owning is said with its number of servers, and beside one that has some as buying more."""
     owned = {source.key for source in inputs.sources if source.is_owned}
     if other.key is not ScenarioKey.ON_PREM or not owned & best.units_started.keys():
-        return SCENARIO_NAMES[other.key]
+        has_some = any(one.is_owned and one.existing is not None for one in inputs.sources)
+        more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
+        return "buying more servers" if more else SCENARIO_NAMES[other.key]
     count = sum(int(n.sum()) for key, n in other.units_started.items() if key in owned)
     is_beside = any(key not in owned for key in other.used_hours)
     rest = " and renting the rest on demand" if is_beside else ""
@@ -118,16 +120,22 @@ def is_other_plan(one: Scenario, other: Scenario) -> bool:
     )
 
 
-def describe_refusal(refusal: Refusal, terms: Terms, inputs: ModelInputs, currency: str) -> str:
+def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: str) -> str:
     """Why a plan is not advised although it costs less in expectation."""
-    name = name_part(refusal.part, inputs)
+    refusal, plan = choice.refusals[index], choice.candidates[index]
+    rival = choice.candidates[refusal.rival]
+    parts = [part for part in plan.parts if not rival.has(part)]
+    name = name_part(parts[0], inputs) if parts else "The larger order"
     saves = f"{name} saves {format_money(cents(refusal.saving), currency)} in expectation"
+    if rival.bound:
+        less = format_money(cents(plan.bound - rival.bound), currency)
+        saves += f" against a plan that binds to {less} less" if plan.bound > rival.bound else ""
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
         return f"{saves}; at least {least} is asked for."
     return (
         f"{saves}, but in only {refusal.chance:.0%} of outcomes; "
-        f"{terms.hurdle_chance:.0%} is asked for."
+        f"{refusal.required_chance:.0%} is asked for."
     )
 
 

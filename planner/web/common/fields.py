@@ -206,7 +206,7 @@ OWNING = (
        default="hurdle_chance"),
     _f("choice.effort_cost", "Least saving of anything further", unit="money",
        default="effort_cost"),
-    _f("choice.simplicity_share", "Saving required of a further provider, region or machine",
+    _f("choice.simplicity_share", "Saving required of a further machine or place",
        unit="% of the plan", scale="pct", default="simplicity_share"),
     _f("choice.certainty", "Cases in which a total budget is kept", unit="%", scale="pct",
        default="certainty"),

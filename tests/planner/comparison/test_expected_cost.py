@@ -25,6 +25,9 @@ from tests.planner.costing.market_of import H100
 from tests.properties import examples
 
 KINDS = ["H100", "A100", "L4", "L40S", "H200", "A10G"]
+IRREVOCABLE = {
+    "capex", "install", "network_storage", "spares", "commitment", "upfront", "lease",
+}  # fmt: skip
 
 
 def catalog_request(seed: int) -> dict[str, Any]:
@@ -89,30 +92,43 @@ def check(found: Compared) -> None:
 
 
 def worse_than_asked(found: Compared, at: int, present: Any) -> bool:
-    """Whether some part of a candidate saves less than it has to."""
+    """Whether a candidate saves less than it has to against a plan that binds to less money, or to
+    as much and rents fewer machines, and that is itself worth what it binds to."""
     choice, terms = found.choice, found.terms
     assert choice is not None
-    mine = choice.candidates[at]
-    for part in mine.parts:
-        rivals = [
-            i
-            for i in choice.admissible
-            if not choice.candidates[i].has(part)
-            and set(choice.candidates[i].binding) <= set(mine.binding)
-        ]
-        if not rivals:
+    bound = [bound_money(one) for one in choice.candidates]
+    rented = [machines_rented(one) for one in choice.candidates]
+    for i in choice.admissible:
+        more, further = bound[at] - bound[i], rented[at] - rented[i]
+        if more < 0 or (more == 0 and further <= 0) or worse_than_asked(found, i, present):
             continue
-        rival = min(rivals, key=lambda i: present[i].mean())
-        saved = present[rival] - present[at]
-        bound = mine.binding.get(part, 0.0)
-        is_further = part[0] in ("provider", "region", "machine")
-        asked = [terms.effort_cost, terms.hurdle_share * bound]
-        asked += [terms.simplicity_share * abs(present[at].mean())] if is_further else []
+        saved = present[i] - present[at]
+        asked = [terms.effort_cost, terms.hurdle_share * more]
+        asked.append(terms.simplicity_share * abs(present[at].mean()) * further)
         if saved.mean() < max(asked) - 1e-6:
             return True
-        if part in mine.binding and (saved > 0).mean() < terms.hurdle_chance:
+        instead = max(beyond(choice.candidates[at], choice.candidates[i]), more)
+        if more > 0 and (saved > 0).mean() < terms.hurdle_chance * more / instead - 1e-6:
             return True
     return False
+
+
+def bound_money(candidate: Candidate) -> int:
+    """What the new sources of a plan are paid for that cannot be undone, in whole units."""
+    new = {s.key for s in candidate.used if s.existing is None}
+    lines = (line for line in candidate.plan.lines if line.source in new)
+    return round(float(sum(line.amount for line in lines if line.category.value in IRREVOCABLE)))
+
+
+def beyond(one: Candidate, other: Candidate) -> float:
+    """What one plan binds to in the parts of which the other binds to less."""
+    rows = one.binding.items()
+    return sum(money for part, money in rows if money > other.binding.get(part, 0.0))
+
+
+def machines_rented(candidate: Candidate) -> int:
+    rented = [s for s in candidate.used if s.provider and s.capacity and s.existing is None]
+    return len({(s.provider, s.region, s.instance_type) for s in rented})
 
 
 @examples(2, 250)

@@ -38,10 +38,10 @@ def test_the_price_below_which_signing_wins_turns_the_advice() -> None:
     assert row.worth_asking
     assert row.turns_at
     turn = row.turns_at
-    for price, action in ((turn * 0.99, "commit"), (turn * 1.01, "rent")):
+    for price, signs in ((turn * 0.99, True), (turn * 1.01, False)):
         known = catalog(*prices, offer(f"{price:.4f}", "reserved", **TERM))
         found = compared(known, 5840, **FIELDS).answer.verdict
-        assert found.decision[0].action == action, price
+        assert ("commit" in {part.action for part in found.decision}) is signs, price
         assert not found.ask_first
     told = compared(catalog(*prices), 5840, **FIELDS).answer.advice[-1]
     assert told.startswith("Not proven: a price that is not known")
