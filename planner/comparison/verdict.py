@@ -19,7 +19,6 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import (
     format_money,
     format_month,
-    parse_month,
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
@@ -30,8 +29,8 @@ from planner.contract.answer.verdict import (
     Verdict,
 )
 from planner.contract.labels import CHANCE_TO_MISS, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
-from planner.contract.sentences import capitalize_first
 from planner.costing.advice.decision import (
+    OWNING,
     describe_beside,
     describe_owed,
     describe_parts,
@@ -60,8 +59,10 @@ from planner.costing.statements.returns import payback_months, payback_of_paymen
 from pricing.common.pluralize import pluralize
 
 MOST_REASONS = 3
-OWNING, RENTING = ("buy", "lease"), ("rent", "reserve")
-"""What is done to have servers of one's own, and to have machines for some hours."""
+RENTING = ("rent", "reserve")
+"""What is done to have machines for some hours."""
+HALF_PERCENT = 0.005
+"""What is less is written as 0%."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
 ABOVE_P90 = 0.1
@@ -269,16 +270,6 @@ def months_to_pay_back(
     return None if months is None else round(months, 4)
 
 
-def describe_payback(facts: Verdict, calendar: Calendar) -> str:
-    """When what is bought has paid back; empty where nothing is bought, or it never does."""
-    if facts.payback is None:
-        return ""
-    month = parse_month(facts.payback)
-    if calendar.index(month) >= calendar.months and facts.resale:
-        return "it pays back only with the resale"
-    return f"it pays back in {month:%B %Y}"
-
-
 # Servers that come late -----------------------------------------------------------------------
 
 
@@ -327,11 +318,10 @@ class VerdictWords:
 
     def sentence(self) -> str:
         """What to do, then what it costs."""
-        cost = f"Expect {', '.join(self._money_parts())}{self._comparison()}."
-        payback = describe_payback(self.facts, self.results.calendar)
+        signed = (self._comparison(), *self._signatures())
+        cost = "; ".join(filter(None, (", ".join(self._money_parts()), *signed)))
         owed = describe_owed(self.plan, self.results.inputs, self.results.request)
-        afterwards = capitalize_first(", and ".join(filter(None, (payback, owed))))
-        parts = (self.facts.headline, *self._missed(), cost, afterwards and f"{afterwards}.")
+        parts = (self.facts.headline, *self._missed(), f"Expect {cost}.", owed)
         return " ".join(part for part in parts if part)
 
     def _missed(self) -> Iterator[str]:
@@ -354,11 +344,13 @@ class VerdictWords:
             self.plan, self.results.calendar.tax_rate, self.results.request.currency
         )
         if facts.resale:
-            yield f"net of {self._money(facts.resale)} from reselling the servers at the end"
-        if facts.capital_to_approve:
-            yield f"{self._money(facts.capital_to_approve)} to approve"
-        if facts.obligation_to_sign:
-            yield f"{self._money(facts.obligation_to_sign)} to sign"
+            yield f"net of {self._bare(facts.resale)} of resale"
+
+    def _signatures(self) -> Iterator[str]:
+        if self.facts.capital_to_approve:
+            yield f"{self._bare(self.facts.capital_to_approve)} to approve"
+        if self.facts.obligation_to_sign:
+            yield f"{self._bare(self.facts.obligation_to_sign)} to sign"
 
     def _expected(self) -> tuple[Decimal, float]:
         expected, error = self.facts.expected, self.facts.standard_error
@@ -380,27 +372,23 @@ class VerdictWords:
             return ""
         total, low, high = self._expected()[0], interval.p10, interval.p90
         error = self._expected()[1]
-        first, last = self._rounded(float(low), error), self._rounded(float(high), error)
-        ends = f"{first.rpartition(' ')[0]} to {last}"
+        ends = f"{self._bare(low, error)} to {self._bare(high, error)}"
         if not interval.holds:
             return f" (the range of {ends} comes from published runs and does not hold here)"
         if max(abs(low - total), abs(high - total)) <= total * NARROW:
-            return ", within 1% of that in 8 of 10 cases"
-        return f" ({ends} in 8 of 10 cases)"
+            return ", within 1% of that"
+        return f" ({ends})"
 
     def _comparison(self) -> str:
         other = self.facts.against
         if other is None:
             return ""
         _, error = self._expected()
-        apart = self._rounded(abs(float(other.difference)), error)
+        apart = self._bare(abs(other.difference), error)
         if other.difference >= 0:
-            return f"; that is {apart} less than {other.words}"
-        present = self._rounded(float(other.difference_in_present_value), error)
-        return (
-            f"; that is {apart} more than {other.words}, but {present} less in present value, "
-            "because more of it is due later"
-        )
+            return f"{apart} less than {other.words}" if apart != "0" else ""
+        present = self._bare(other.difference_in_present_value, error)
+        return f"{apart} more than {other.words}, but {present} less in present value"
 
     # Reasons ----------------------------------------------------------------------------------
 
@@ -451,7 +439,8 @@ class VerdictWords:
         if row is None or pays_from is None or use < pays_from or row.over_life == "up_to":
             return f"{text}."
         rent = self.results.inputs.by_key[row.against].label
-        return f"{text}; over their life they cost less than {rent} from {pays_from:.0%} use on."
+        from_use = f"from {pays_from:.0%} use on" if pays_from >= HALF_PERCENT else "at any use"
+        return f"{text}; over their life they cost less than {rent} {from_use}."
 
     def _why_rent_beside(self) -> str:
         inputs, decision = self.results.inputs, self.facts.decision
@@ -508,6 +497,10 @@ class VerdictWords:
         if error <= 1.0:
             return self._money(amount)
         return f"{round_to_error(amount, error):,.0f} {self.results.request.currency}"
+
+    def _bare(self, amount: Decimal, error: float = 0.0) -> str:
+        """An amount to its standard error, without the currency."""
+        return self._rounded(float(amount), error).rpartition(" ")[0]
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from planner.contract.amounts import (
     format_duration,
     format_money,
     format_month,
-    format_named_shares,
 )
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CostLine
@@ -45,6 +45,12 @@ OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
 NamePlace = Callable[[str, str], str]
 """(provider, region) → what people call the place."""
 
+OWNING = ("buy", "lease")
+"""What is done to have servers of one's own."""
+_FORM = re.compile(r"( (SXM|OAM)\d*| PCIe)?( \d+ GB)?$")
+_SIZE = re.compile(r" \(\d+x [^)]*\)")
+"""What a sentence leaves out of the name of an accelerator, and of a server."""
+
 WHOLE = 1e-6
 """How far from a whole number of machines a quotient may be and still be one."""
 
@@ -54,23 +60,35 @@ def leave_unnamed(_provider: str, _region: str) -> str:
     return ""
 
 
+def shorten_place(provider: str, place: str) -> str:
+    """A place as a sentence names it: of Amazon's regions the city alone.
+
+    >>> shorten_place("aws", "AWS US East (N. Virginia)"), shorten_place("azure", "Azure East US")
+    ('AWS N. Virginia', 'Azure East US')
+    >>> shorten_place("gcp", "Google Cloud us-central1 (Council Bluffs)")
+    'Google Cloud us-central1'
+    """
+    region, _, city = place.rstrip(")").partition(" (")
+    return f"{region.split()[0]} {city}" if provider == "aws" and city else region
+
+
 def list_parts(
     plan: Scenario,
     inputs: ModelInputs,
     name_place: NamePlace,
     currency: str,
 ) -> tuple[DecisionPart, ...]:
-    """The parts of a feasible plan, the one that most is paid for first."""
-    costs, shares = _sum_lines(plan.lines), shares_in_words(plan, inputs)
+    """The parts of a feasible plan: servers, then the rest, each the dearest first."""
+    costs = _sum_lines(plan.lines)
     parts = []
     for source in inputs.sources:
         if not _takes_part(source, plan):
             continue
         cost = costs.get(source.key, _SourceCost())
-        share = shares.get(source.key, NONE)
-        part = _Part(plan, source, inputs, cost, name_place, currency, share).build()
+        part = _Part(plan, source, inputs, cost, name_place, currency).build()
         parts.append((cost.paid, part))
-    return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
+    order = sorted(parts, key=lambda row: (row[1].action not in OWNING, -row[0], row[1].source))
+    return tuple(part for _, part in order)
 
 
 def _takes_part(source: CapacitySource, plan: Scenario) -> bool:
@@ -124,12 +142,12 @@ class _Part:
     cost: _SourceCost
     name_place: NamePlace
     currency: str
-    share_in_words: str
     """Of the hours."""
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
         place = self.name_place(source.provider, source.region) if source.provider else ""
+        where = shorten_place(source.provider, place)
         first, last = self._months()
         action = self._action()
         share = share_of_hours(self.plan, source, self.inputs)
@@ -149,7 +167,7 @@ class _Part:
             amount=self.cost.net,
             due_at_start=self.cost.due(first),
             share_of_hours=share,
-            sentence="".join(self._words(action, units, place, first, last, share)),
+            sentence="".join(self._words(action, units, where, first, last, share)),
         )
 
     @property
@@ -193,9 +211,10 @@ class _Part:
 
     def _machine(self) -> str:
         source = self.source
+        name = _FORM.sub("", get(source.accelerator).name)
         if source.is_owned or source.instance_type in ("", NOWHERE):
-            return source.label
-        name = get(source.accelerator).name
+            bare = _SIZE.sub("", source.label)
+            return bare if name in bare else source.label
         machine = source.label if source.instance_type == SIGNED else source.instance_type
         return f"{machine} ({source.accelerators:g} × {name})"
 
@@ -206,8 +225,7 @@ class _Part:
     ) -> Iterator[str]:
         machine, where = self._machine(), f" in {place}" if place else ""
         if action == "keep":
-            comma = "," if "," in machine else ""  # … DGX H100, already owned, for …
-            yield f"keep {write_units(units)} × {machine}{comma} for {self.share_in_words}"
+            yield f"keep {write_units(units)} × {machine}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
             yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts}"
@@ -219,16 +237,13 @@ class _Part:
             yield f"sign a {months}-month {self._contract()} for {write_units(at_once)} × {machine}"
             yield f"{where}{when}"
         elif action == "reserve":
-            yield f"reserve {self._up_to(units)}{machine} by date{where} "
+            yield f"reserve {self._up_to(units)}{machine} by date{where}"
             yield f"{self._when(first, last)}{self._days()}"
         else:
             how = rented_how(self.source.purchase_option)
             is_all = share >= 1 - NOISE
-            yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all} "
-            start = f"{self._calendar.month(first):%B %Y}"
-            is_to_the_end = last == self._calendar.months - 1 > first
-            yield f"from {start}" if is_to_the_end else self._when(first, last)
-            yield "" if is_all else f" for {self.share_in_words}"
+            yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all}"
+            yield self._when(first, last)
 
     def _starts(self) -> str:
         started = self.plan.units_started[self.source.key]
@@ -275,11 +290,15 @@ class _Part:
     def _up_to(self, units: float) -> str:
         up_to = "up to " if self._varies() else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
-        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{write_units(units)} × "
+        return "part of 1 × " if part < 1 else f"{up_to}{write_units(units)} × "
 
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
-        return f"in {start}" if first == last else f"from {start} to {end}"
+        if first == last:
+            return f" in {start}"
+        if last == self._calendar.months - 1:
+            return f" from {start}" if first else ""
+        return f" from {start} to {end}" if first else f" until {end}"
 
     def _borrowed(self, first: int) -> str:
         server = self.inputs.servers.by_key.get(self.source.key)
@@ -288,8 +307,8 @@ class _Part:
             return ""
         price = (self.cost.price or {}).get(first, Decimal(0))
         borrowed = price * (1 - Decimal(str(terms.deposit_rate)))
-        contract = f"{terms.title.lower()} over {pluralize(terms.months, 'month')}"
-        return f" ({self._money(borrowed)} of the price by {contract})"
+        months = pluralize(terms.months, "month")
+        return f" ({terms.title.lower()} of {self._money(borrowed)} over {months})"
 
     def _contract(self) -> str:
         option = self.source.purchase_option
@@ -304,9 +323,6 @@ class _Part:
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
-
-
-NONE, ALL = "none of the hours", "all of the hours"
 
 
 def share_of_hours(
@@ -337,36 +353,8 @@ def _needed_share_of_rent(plan: Scenario, inputs: ModelInputs) -> NDArray[np.flo
     return np.divide(needed, rented, out=np.ones_like(rented), where=rented > needed)
 
 
-def shares_in_words(plan: Scenario, inputs: ModelInputs) -> dict[str, str]:
-    """Which share of the hours each source serves that a plan uses, by its key; they add up as
-    told."""
-    used = (inputs.by_key[key] for key in plan.used_hours)
-    return describe_shares({one.key: share_of_hours(plan, one, inputs) for one in used})
-
-
-def describe_shares(shares: Mapping[str, float]) -> dict[str, str]:
-    """Shares of the hours that make up a whole, by the keys of their sources.
-
-    >>> describe_shares({"buy": 0.8749999996, "rent": 0.125})
-    {'buy': '88% of the hours', 'rent': '12% of the hours'}
-    >>> describe_shares({"buy": 0.996, "rent": 0.004})
-    {'buy': 'more than 99% of the hours', 'rent': 'less than 1% of the hours'}
-    >>> describe_shares({"buy": 1.0, "rent": 0.0})
-    {'buy': 'all of the hours', 'rent': 'none of the hours'}
-    """
-    formatted = format_named_shares(shares)
-    return {
-        key: NONE
-        if shares[key] <= NOISE
-        else ALL
-        if shares[key] >= 1 - NOISE
-        else f"{words} of the hours"
-        for key, words in formatted.items()
-    }
-
-
-MOST_STARTS = 3
-"""Months named one by one in a sentence at most; an assumption of this project, 2026."""
+MOST_STARTS, MOST_PARTS = 2, 2
+"""Months and parts named one by one in a sentence at most; an assumption of this project, 2026."""
 
 
 def write_units(units: float) -> str:
@@ -392,12 +380,15 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
     return f", {', '.join(each[:-1])} and {each[-1]}"
 
 
-def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
-    """The dearest parts as one sentence without its full stop, the rest counted."""
-    sentences = [part.sentence for part in parts]
-    shown, more = sentences[:most], len(sentences) - most
-    if more > 0:
-        shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
+def describe_parts(parts: Iterable[DecisionPart]) -> str:
+    """The first parts as one sentence without its full stop, then what is rented beside them, or
+    how many more there are."""
+    every = list(parts)
+    shown, more = [part.sentence for part in every[:MOST_PARTS]], every[MOST_PARTS:]
+    if more and {part.action for part in more} <= {"rent", "reserve"}:
+        shown.append("rent the rest")
+    elif more:
+        shown.append(more[0].sentence if len(more) == 1 else f"{len(more)} smaller parts")
     text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return capitalize_first(text)
 
@@ -420,12 +411,12 @@ def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[
     for words, categories in _WORDS.items():
         amount = sum((line.amount for line in paid if line.category in categories), Decimal(0))
         if amount and amount >= least:
-            parts.append(f"{format_money(amount, currency)}{before} for {words}")
+            parts.append(f"{format_money(amount, currency).rpartition(' ')[0]}{before} for {words}")
     if parts:
         yield f"including {' and '.join(parts)}"
     used = -sum((one.amount for one in plan.lines if one.category is Category.CREDIT), Decimal(0))
     if used and used >= least:
-        yield f"net of {format_money(used, currency)}{before} of credits"
+        yield f"net of {format_money(used, currency).rpartition(' ')[0]}{before} of credits"
 
 
 # What is owed after the plan ---------------------------------------------------------------
@@ -447,17 +438,11 @@ def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
 
 
 def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    """What is owed after the last month of the plan: of its total, or beyond it; what tax saves
-    then where that is more."""
+    """What contracts that are there already cost after the last month of the plan, beyond its
+    total; empty where part of the total is owed then, which has its own figure."""
     last = inputs.calendar.month(inputs.calendar.months - 1)
-    if plan.owed_after < 0:
-        saved = format_money(-plan.owed_after, request.currency)
-        return f"{saved} of tax saved after {last:%B %Y} is already deducted"
-    if plan.owed_after:
-        owed = format_money(plan.owed_after, request.currency)
-        return f"{owed} of the cost is owed after {last:%B %Y}"
-    beyond = left_of_signed(request.existing, inputs)
-    if beyond:
-        more = format_money(beyond, request.currency)
-        return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}"
-    return ""
+    beyond = 0 if plan.owed_after else left_of_signed(request.existing, inputs)
+    if not beyond:
+        return ""
+    more = format_money(beyond, request.currency)
+    return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}."

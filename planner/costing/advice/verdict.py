@@ -56,9 +56,7 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
         more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
         return "buying more servers" if more else SCENARIO_NAMES[other.key]
     count = sum(int(n.sum()) for key, n in other.units_started.items() if key in owned)
-    is_beside = any(key not in owned for key in other.used_hours)
-    rest = " and renting the rest on demand" if is_beside else ""
-    return f"owning {pluralize(count, 'new server')}{rest}"
+    return f"owning {pluralize(count, 'new server')}"
 
 
 @dataclass(frozen=True)

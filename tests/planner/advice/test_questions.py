@@ -22,6 +22,7 @@ from gpu_cost_planner import compare
 from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.tables import leave_out
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.choice import round_to_error
 from pricing.bundled import catalog
@@ -117,7 +118,9 @@ def check_words(answer: ComparisonAnswer) -> None:
     assert any(f"Expect {amount}" in verdict.sentence for amount in words)
     allowance = sum(verdict.risk_allowance.values())
     assert verdict.total + allowance == verdict.expected
-    assert len(verdict.decision) > 1 or len(verdict.sentence.split()) <= 75
+    said = re.sub(r"The chance to miss .*? make it 10%\. ", "", verdict.sentence)
+    said = said.partition(" is sold only in machines of ")[0]
+    assert len(said.split()) <= (65 if len(verdict.decision) > 1 else 45), said
     assert "  " not in verdict.sentence
     assert len(verdict.reasons) <= 3
     for text in (*verdict.reasons, *(one.why for one in answer.cheaper_if)):
@@ -146,6 +149,8 @@ def test_a_practitioner_would_sign(question: dict[str, Any]) -> None:
         check_part(part, request, answer)
     check_purchase(answer)
     check_words(answer)
+    by_default = answer.model_dump_json(exclude=leave_out(type(answer), ()))
+    assert len(by_default) <= 10_000
 
 
 def test_each_reader_asks_ten() -> None:

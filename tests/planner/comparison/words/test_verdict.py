@@ -51,7 +51,7 @@ def test_totals_are_nominal_and_present_values_discounted() -> None:
     assert told.against.difference == told.against.expected - told.expected
     assert told.expected == told.total + sum(told.risk_allowance.values())
     shown = round_to_error(float(told.against.difference), float(told.standard_error))
-    assert f"; that is {shown:,.0f} USD less than renting on demand." in told.sentence
+    assert f"; {shown:,.0f} less than renting on demand; " in told.sentence
 
 
 def test_where_totals_and_present_values_disagree_both_are_said() -> None:
@@ -62,8 +62,7 @@ def test_where_totals_and_present_values_disagree_both_are_said() -> None:
     assert (told.total, told.within_horizon) == (Decimal(89_352), Decimal(29_784))
     assert told.against.difference < 0 < told.against.difference_in_present_value
     assert re.search(
-        r"; that is [\d,]+ USD more than renting on demand, but [\d,]+ USD less in present value, "
-        "because more of it is due later. ",
+        r"; [\d,]+ more than renting on demand, but [\d,]+ less in present value; ",
         told.sentence,
     )
 
@@ -83,7 +82,6 @@ def test_capital_and_payback_of_servers() -> None:
     assert own[6] > rent[6]
     assert own[7] < rent[7]
     assert told.payback == "2027-08"
-    assert "It pays back in August 2027" in told.sentence
 
 
 def test_of_a_budget_for_all_payments_resale_leaves_nothing() -> None:
@@ -131,7 +129,7 @@ def test_confidence_counts_the_plan_under_every_scenario_that_has_it() -> None:
     told = doubted({"cloud": 0.5, "hybrid": 0.1, "on_demand": 0.4}, {})
     assert told.confidence == pytest.approx(0.6)
     assert told.range == CostInterval(p10=Decimal("50000.13"), p90=Decimal("61000.40"))
-    assert "(50,000 to 61,000 USD in 8 of 10 cases)" in told.sentence
+    assert "(50,000 to 61,000)" in told.sentence
 
 
 @pytest.mark.parametrize(
@@ -211,7 +209,6 @@ def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
     assert verdict.owed_after is not None
     assert verdict.owed_after < 0
     saved = f"{-verdict.owed_after:,.0f} USD"
-    assert f" {saved} of tax saved after June 2029 is already deducted." in verdict.sentence
     (row,) = [one for one in figure_rows(answered("owed after the horizon"))
               if one.title == "Owed afterwards"]  # fmt: skip
     assert row.words == "nothing"

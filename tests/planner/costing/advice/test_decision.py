@@ -41,8 +41,7 @@ def test_a_contract_is_told_with_its_term_number_and_sum() -> None:
     assert (part.starts, part.last_start) == ("2027-01", "2027-01")
     assert (part.amount, part.due_at_start, part.share_of_hours) == (Decimal("52560"), None, 1)
     assert part.sentence == (
-        "sign a 12-month reservation for 1 × p5.6xlarge (1 × H100 SXM5 80 GB) in AWS us-east-1 in "
-        "January 2027"
+        "sign a 12-month reservation for 1 × p5.6xlarge (1 × H100) in AWS us-east-1 in January 2027"
     )
 
 
@@ -51,7 +50,7 @@ def test_contracts_that_begin_in_several_months_are_told_with_each() -> None:
     signed, _ = parts_of("cloud", RENT, TERM, hours=[600.0] * 6 + [1300.0] * 12,
                      horizon_months=18, on_prem={"servers": []})  # fmt: skip
     assert signed.sentence == (
-        "sign a 12-month reservation for 2 × p5.6xlarge (1 × H100 SXM5 80 GB) in AWS us-east-1, "
+        "sign a 12-month reservation for 2 × p5.6xlarge (1 × H100) in AWS us-east-1, "
         "1 in January 2027 and 1 in July 2027"
     )
 
@@ -69,8 +68,7 @@ def test_rent_is_told_by_the_most_machines_at_once_and_the_months() -> None:
     assert (part.action, part.units, part.term_months) == ("rent", 2, None)
     assert part.amount == Decimal(90_000)
     assert part.sentence == (
-        "rent up to 2 × p5.6xlarge (1 × H100 SXM5 80 GB) on demand in AWS us-east-1 for "
-        "9,000 machine-hours from January 2027"
+        "rent up to 2 × p5.6xlarge (1 × H100) on demand in AWS us-east-1 for 9,000 machine-hours"
     )
 
 
@@ -98,10 +96,10 @@ def test_servers_are_told_with_their_invoice_and_come_before_what_costs_less() -
     assert (bought.action, bought.units, bought.accelerators) == ("buy", 2, 16)
     assert bought.due_at_start == Decimal(478_000)
     assert bought.share_of_hours == pytest.approx(23 / 24)
-    assert bought.sentence == ("buy 2 × HGX H100 server (8x H100) in January 2027")
+    assert bought.sentence == "buy 2 × HGX H100 server in January 2027"
     assert (rented.action, rented.amount) == ("rent", Decimal("80358.40"))
     assert rented.share_of_hours == pytest.approx(1 / 24)
-    assert rented.sentence.endswith("in AWS us-east-1 in January 2027 for 4% of the hours")
+    assert rented.sentence.endswith("in AWS us-east-1 in January 2027")
 
 
 def test_the_order_is_that_of_what_is_paid_and_not_of_what_is_left_after_resale() -> None:
@@ -119,9 +117,7 @@ def test_servers_at_hand_are_kept() -> None:
     (part,) = parts_of("hybrid", offer("55.04"), hours=3000, horizon_months=12,
                        on_prem={"servers": [], "already_owned": owned})  # fmt: skip
     assert (part.action, part.units, part.accelerators) == ("keep", 1, 8)
-    assert part.sentence == (
-        "keep 1 × HGX H100 server (8x H100), already owned, for all of the hours"
-    )
+    assert part.sentence == "keep 1 × HGX H100 server, already owned"
 
 
 def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
