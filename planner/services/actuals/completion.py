@@ -1,22 +1,24 @@
 """What a plan will have cost when it ends: paid so far, and what is left at observed use.
 
 Estimate at completion = actual so far + what follows use in the months without an upload, at the
-prices of today × actual over planned accelerator-hours so far + what does not follow use. A month
-that was not over when it was uploaded last (`Variance.open_months`) is no measure of use, and comes
-to what the same gives for it, or to what is paid of it where that is more. Where no
+prices of today × actual over planned accelerator-hours of the last three months + what does not
+follow use. A month that was not over when it was uploaded last (`Variance.open_months`) is no
+measure of use, and comes to what the same gives for it, or to what is paid of it where that is
+more. Where no
 hours can be compared, all that is left is taken × actual over planned cost so far (the cost
-performance of earned value, PMI Practice Standard for Earned Value Management). The range takes
-the least and the highest month's ratio; with one month there is none.
+performance of earned value, PMI Practice Standard for Earned Value Management). The range is that
+of simulated outcomes of what is left (`outlook`).
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 from pydantic import PlainSerializer, computed_field
 
 from planner.contract.amounts import (
@@ -28,8 +30,10 @@ from planner.contract.amounts import (
 )
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import OfferUsed, SavedPlan
+from planner.costing.price_processes.process import PriceProcess, find_process
 from planner.models import Project
 from planner.services.actuals.actuals import NODE_HOURS, Cell, Variance, recommended_lines, variance
+from planner.services.actuals.outlook import LAST_MONTHS, MonthLeft, draw_left
 from planner.services.alerts.alerts import budget_over_horizon
 from pricing import catalog as catalogs
 from pricing.market.offers import PurchaseOption
@@ -46,14 +50,19 @@ class Month:
     """What a month was planned to cost, would cost at the prices of today, and what was paid."""
 
     planned: Decimal = _ZERO
-    hourly: Decimal = _ZERO
-    """At the prices of today, what follows use."""
+    rents: dict[PriceProcess, Decimal] = field(default_factory=dict)
+    """At the prices of today, what follows use, by what moves its price."""
     fixed: Decimal = _ZERO
     """At the prices of today, what does not."""
     paid: Decimal | None = None
     """None without an upload."""
     is_open: bool = False
     """Whether it was not over when it was uploaded last."""
+
+    @property
+    def hourly(self) -> Decimal:
+        """At the prices of today, what follows use."""
+        return sum(self.rents.values(), _ZERO)
 
     @property
     def is_done(self) -> bool:
@@ -74,30 +83,38 @@ class Month:
 
 
 class Ratios(NamedTuple):
-    """Actual over planned: of all months that are done, of the least and of the highest one."""
+    """Actual over planned: of the last months that are done, and of each."""
 
     middle: Decimal
-    low: Decimal
-    high: Decimal
-    is_range: bool
-    """Whether there are months enough to tell a range."""
+    each: tuple[Decimal, ...]
     is_of_hours: bool
     """Whether it compares hours; else money."""
 
 
 class Estimate(NamedTuple):
-    """Money at the end of the plan; the range is None after a single month."""
+    """Money at the end of the plan: as expected, and in simulated outcomes."""
 
     estimate: Decimal | None = None
-    low: Decimal | None = None
-    high: Decimal | None = None
+    outcomes: tuple[float, ...] = ()
+
+    def percentile(self, percent: float) -> Decimal | None:
+        """Money that so many per cent of the outcomes stay below; None without any."""
+        if not self.outcomes:
+            return None
+        return Decimal(float(np.percentile(self.outcomes, percent))).quantize(CENT)
+
+    def chance_over(self, budget: Decimal | None) -> float | None:
+        """Share of the outcomes that end above a budget; None without either."""
+        if budget is None or not self.outcomes:
+            return None
+        return round(sum(one > budget for one in self.outcomes) / len(self.outcomes), 4)
 
 
 class Course:
     """A plan month by month, from the first that is planned or paid for to the last."""
 
     def __init__(self, table: Variance, answer: SavedPlan) -> None:
-        self.table = table
+        self.table, self.answer = table, answer
         rows: dict[str, Month] = defaultdict(Month)
         offers = catalogs.current().offers
         self.prices_as_of: dt.date | None = None
@@ -111,7 +128,9 @@ class Course:
             used = answer.offers.get(line.offer_id)
             if used and used.native_price_per_hour is not None and line.offer_id not in factors:
                 factors[line.offer_id] = self._factor(offers, line.offer_id, used)
-            row.hourly += line.amount * (factors.get(line.offer_id) or 1)
+            process = _process(used, answer.first_month.year)
+            amount = line.amount * (factors.get(line.offer_id) or 1)
+            row.rents[process] = row.rents.get(process, _ZERO) + amount
         self.offers_not_sold = sum(factor is None for factor in factors.values())
         self.planned = sorted(rows)
         for (month, _), cell in table.cells.items():
@@ -160,8 +179,9 @@ class Course:
                 for name, row in self.months.items()
                 if row.is_done and name not in self.outside
             }
-        before = sum((planned for planned, _ in pairs.values()), _ZERO)
-        after = sum((actual for _, actual in pairs.values()), _ZERO)
+        last = [pairs[month] for month in sorted(pairs)[-LAST_MONTHS:]]
+        before = sum((planned for planned, _ in last), _ZERO)
+        after = sum((actual for _, actual in last), _ZERO)
         each = [
             min(actual / planned, HIGHEST_RATIO)
             for planned, actual in pairs.values()
@@ -170,18 +190,36 @@ class Course:
         if before <= 0 or not each:
             return None
         middle = min(max(after / before, _ZERO), HIGHEST_RATIO)
-        return Ratios(middle, min(each), max(each), len(each) > 1, is_of_hours)
+        return Ratios(middle, tuple(each), is_of_hours)
 
     def estimate(self) -> Estimate:
         """Money at the end of the plan, as it is expected."""
         ratios, months = self.ratios, self.months.values()
         if ratios is None:
             return Estimate()
-        ends = [
-            sum((row.expect(ratio, is_of_hours=ratios.is_of_hours) for row in months), _ZERO)
-            for ratio in ratios[:3]
+        is_of_hours = ratios.is_of_hours
+        expected = [row.expect(ratios.middle, is_of_hours=is_of_hours) for row in months]
+        paid = sum((row.paid or _ZERO for row in months if row.is_done), _ZERO)
+        left = [
+            MonthLeft(
+                {process: float(amount) for process, amount in row.rents.items()},
+                float(row.fixed),
+                float(row.paid or 0),
+            )
+            for row in months
+            if not row.is_done
         ]
-        return Estimate(ends[0], min(ends), max(ends)) if ratios.is_range else Estimate(ends[0])
+        observed = [float(one) for one in ratios.each]
+        middle = float(ratios.middle)
+        drawn = draw_left(left, self.answer, middle, observed, is_of_hours=is_of_hours)
+        return Estimate(sum(expected, _ZERO), tuple((float(paid) + drawn).tolist()))
+
+
+def _process(used: OfferUsed | None, year: int) -> PriceProcess:
+    if used is None or not used.purchase_option:
+        return find_process("", PurchaseOption.ON_DEMAND, year)
+    option = PurchaseOption(used.purchase_option)
+    return find_process(used.accelerator, option, year, used.provider)
 
 
 Cents = Annotated[
@@ -211,9 +249,13 @@ class Completion(AnswerModel):
     """Offers of the plan that the catalog has no more, which stay at the planned price."""
     estimate_at_completion: Cents | None
     low: Cents | None
+    """10th percentile of the simulated outcomes."""
     high: Cents | None
+    """90th percentile of the simulated outcomes."""
     budget: Cents | None
     """For all months of the plan."""
+    chance_over_budget: float | None
+    """Share of the simulated outcomes that end above the budget."""
     hours_ratio: float | None
     """Actual over planned accelerator-hours so far."""
     price_ratio: float | None
@@ -242,7 +284,7 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
     if not course.ratios and table.open_months and not done:
         why_not = "no month of the plan that was paid for was over when it was uploaded"
     hours_ratio, price_ratio = _use_and_price([cell for _, cell in course.done_cells])
-    end = course.estimate()
+    end, budget = course.estimate(), budget_over_horizon(project, table.plan)
     return Completion(
         currency=table.currency,
         months_done=len(done),
@@ -259,9 +301,10 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
         prices_as_of=course.prices_as_of,
         offers_not_sold=course.offers_not_sold,
         estimate_at_completion=end.estimate,
-        low=end.low,
-        high=end.high,
-        budget=budget_over_horizon(project, table.plan),
+        low=end.percentile(10),
+        high=end.percentile(90),
+        budget=budget,
+        chance_over_budget=end.chance_over(budget),
         hours_ratio=hours_ratio,
         price_ratio=price_ratio,
         why_not=why_not,

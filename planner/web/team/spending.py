@@ -38,7 +38,7 @@ def headroom_sentence(project: Project, table: Variance, completion: Completion 
     )
     high = completion.high if completion else None
     if high is not None and cost <= budget < high:
-        sentence += f", but at the highest month's ratio {_left(budget - high, currency)}"
+        sentence += f", but {_left(budget - high, currency)} in 1 of 10 cases or more"
     return f"{sentence}."
 
 

@@ -30,7 +30,7 @@ PAID = b"month,cost,hours\n2027-01,36000,4800\n2027-02,24000,4000\n"
             "The plan comes to 900 USD against a budget of 1,000 USD: 100 ",
         ),
         (1000, "total", 1200, 1300, "against a budget of 1,000 USD: 200 USD over."),
-        (1000, "total", 900, 1100, "100 USD left, but at the highest month's ratio 100 USD over."),
+        (1000, "total", 900, 1100, "100 USD left, but 100 USD over in 1 of 10 cases or more."),
         (100, "monthly", 900, None, "600 USD for all months, set by the month: 300 USD over."),
     ],
 )
