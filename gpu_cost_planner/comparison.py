@@ -248,6 +248,8 @@ class Portfolio:
     """A row for each month and machine held: hours available and used."""
     uses = AnswerTable("uses")
     """A row for each month, project and machine: hours used."""
+    rates = AnswerTable("rates")
+    """A row for each project and way of obtaining machines: what an accelerator-hour costs it."""
     lines = AnswerTable("lines")
     """A row for each cost line; `amount` sums to the total."""
 

@@ -78,6 +78,27 @@ class Machine(AnswerModel):
     kind: MachineKind = Field(description="How it is obtained.")
 
 
+class ChargeRate(AnswerModel):
+    """What an accelerator-hour of the plan costs a project: capital and upfront payments less
+    resale, rent, running costs and data, over the hours that it uses."""
+
+    project: str = Field(description="Name of the project.")
+    kind: MachineKind | Literal["all"] = Field(
+        description="How the machines are obtained; `all` for every hour of the project."
+    )
+    accelerator_hours: float = Field(
+        description="Hours of physical accelerators that it uses.", json_schema_extra={"unit": "h"}
+    )
+    cost: Money = Field(
+        description="Its part of the total by use: idle hours of a machine are paid for by those "
+        "who use it."
+    )
+    cost_per_hour: float | None = Field(
+        description="Cost over hours; null without hours.",
+        json_schema_extra={"unit": "currency per h of one accelerator"},
+    )
+
+
 class SharedPool(AnswerModel):
     """Projects whose jobs take turns on the same accelerators."""
 
@@ -169,8 +190,9 @@ class PortfolioAnswer(AnswerModel):
     `start`."""
 
     tables: ClassVar[tuple[str, ...]] = (
-        *("assumptions", "cash_per_month", "catalog", "cost_by_category", "in_service"),
-        *("inherited", "lines", "machines", "offers", "purchases", "servers", "uses", "write_off"),
+        *("assumptions", "cash_per_month", "catalog", "charge_rates", "cost_by_category"),
+        *("in_service", "inherited", "lines", "machines", "offers", "purchases", "servers"),
+        *("uses", "write_off"),
     )
     version: int = Field(
         default=PORTFOLIO_VERSION,
@@ -231,6 +253,11 @@ class PortfolioAnswer(AnswerModel):
         "would, or where shares are not exact.",
     )
     projects: tuple[ProjectShare, ...] = Field(description="Every project, by name.")
+    charge_rates: tuple[ChargeRate, ...] = Field(
+        default=(),
+        description="What an accelerator-hour costs each project, by how machines are obtained; "
+        "rows of `all` sum to the total, to a cent each.",
+    )
     pools: tuple[SharedPool, ...] = Field(
         default=(), description="Projects that take turns, and how long their jobs wait."
     )

@@ -1,0 +1,235 @@
+"""Machines of a joint plan: what is started, who uses it, and what an hour of it costs. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.comparison.answer import build_purchases
+from planner.contract.answer.portfolio import (
+    ChargeRate,
+    Machine,
+    MachineKind,
+    MonthOfMachines,
+    ProjectUse,
+)
+from planner.contract.answer.scenario import Purchase
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import Floats
+from planner.costing.results.scenario_result import Scenario
+from planner.portfolio.books import Books
+from planner.portfolio.preparation import source_key
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Machines and their use under some books."""
+
+    books: Books
+
+    @cached_property
+    def _inputs(self) -> dict[str, ModelInputs]:
+        known: dict[str, ModelInputs] = {}
+        for inputs in self.books.inputs:
+            for key in inputs.by_key:
+                known.setdefault(key, inputs)
+        return known
+
+    def source(self, key: str) -> CapacitySource:
+        plain = source_key(key)
+        return self._inputs[plain].by_key[plain]
+
+    @cached_property
+    def started(self) -> dict[str, NDArray[np.int64]]:
+        """key → [T] units started, by whomever."""
+        units: dict[str, NDArray[np.int64]] = {}
+        for part in self.books.parts:
+            for key, row in part.units_started.items():
+                units[source_key(key)] = units.get(source_key(key), np.zeros_like(row)) + row
+        return units
+
+    @cached_property
+    def used(self) -> dict[tuple[str, str], Floats]:
+        """(project, source key) → [T] node-hours."""
+        hours: dict[tuple[str, str], Floats] = {}
+        for member, parts in zip(self.books.members, self.books.own, strict=True):
+            for part in parts:
+                for key, row in part.used_hours.items():
+                    at = (member.name, key)
+                    hours[at] = hours.get(at, np.zeros(row.size)) + row
+        return hours
+
+    @cached_property
+    def held(self) -> dict[str, Floats]:
+        """key → [T] nodes in service of what is bought, committed to or there already."""
+        nodes: dict[str, Floats] = {}
+        for key in sorted(self._inputs):
+            source = self._inputs[key].by_key[key]
+            if source.term is None:
+                continue
+            months = source.term.months
+            started = self.started.get(key, np.zeros(months, np.int64)).astype(float)
+            in_service = source.units_in_service(started)
+            if in_service.any():
+                nodes[key] = in_service
+        return nodes
+
+    def in_service(self) -> tuple[MonthOfMachines, ...]:
+        """Machines held in each month and how far they are used."""
+        rows = []
+        for key, nodes in self.held.items():
+            source = self.source(key)
+            used = sum(
+                (hours for (_, of), hours in self.used.items() if of == key),
+                np.zeros(nodes.size),
+            )
+            for month in np.flatnonzero(nodes).tolist():
+                count = float(nodes[month]) * source.accelerators
+                rows.append(
+                    MonthOfMachines(
+                        month=month,
+                        source=key,
+                        accelerators=round(count, 6),
+                        hours_available=round(count * source.hours_per_month, 4),
+                        hours_used=round(float(used[month]) * source.accelerators, 4),
+                    )
+                )
+        return tuple(sorted(rows, key=lambda row: (row.month, row.source)))
+
+    def uses(self) -> tuple[ProjectUse, ...]:
+        """What each project uses of each machine, by month."""
+        is_shared = self.books.shared is not None
+        rows = [
+            ProjectUse(
+                month=month,
+                project=project,
+                source=key,
+                shared=is_shared and key in self.held,
+                accelerator_hours=round(float(hours[month]) * self.source(key).accelerators, 4),
+            )
+            for (project, key), hours in self.used.items()
+            for month in np.flatnonzero(hours).tolist()
+        ]
+        return tuple(sorted(rows, key=lambda row: (row.month, row.project, row.source)))
+
+    def sources(self) -> tuple[CapacitySource, ...]:
+        """Every offer and server that is held or used, by key."""
+        keys = sorted({key for _, key in self.used} | set(self.held))
+        return tuple(self.source(key) for key in keys)
+
+    def offers(self) -> dict[str, CapacitySource]:
+        """The offers among them, and those at whose price hours are paid while spot is not there,
+        by their id."""
+        offers = {source.offer_id: source for source in self.sources() if source.offer_id}
+        for inputs in self.books.inputs:
+            for key in inputs.find_fallbacks([key for _, key in self.used]):
+                offers.setdefault(inputs.by_key[key].offer_id, inputs.by_key[key])
+        return offers
+
+    def machines(self) -> tuple[Machine, ...]:
+        """Every offer and server that is held or used."""
+        return tuple(
+            Machine(
+                source=source.key,
+                label=source.label,
+                accelerator=source.accelerator,
+                kind=_kind(source),
+            )
+            for source in self.sources()
+        )
+
+    def charge_rates(self) -> Iterator[ChargeRate]:
+        """What an accelerator-hour costs each project, by how machines are obtained: the cost of a
+        shared machine is divided by the hours that are used of it, and what belongs to no machine
+        that is used by all hours."""
+        members = [member.name for member in self.books.members]
+        hours = dict.fromkeys(((name, key) for name, key in self.used), 0.0)
+        for (name, key), nodes in self.used.items():
+            hours[name, key] += float(nodes.sum()) * self.source(key).accelerators
+        in_all = {name: sum(h for (of, _), h in hours.items() if of == name) for name in members}
+        cost: dict[tuple[str, str], float] = {}
+
+        def charge(amount: Decimal, users: dict[tuple[str, str], float]) -> None:
+            total = sum(users.values())
+            for at, used in users.items():
+                part = used / total if total else 1 / len(users)
+                cost[at] = cost.get(at, 0.0) + float(amount) * part
+
+        for name, parts in zip(members, self.books.own, strict=True):
+            for line in (line for part in parts for line in part.lines):
+                at = name, source_key(line.source)
+                charge(line.amount, {at if at in hours else (name, ""): 1.0})
+        for line in () if self.books.shared is None else self.books.shared.lines:
+            key = source_key(line.source)
+            users = {at: used for at, used in hours.items() if at[1] == key and used}
+            charge(line.amount, users or {(name, ""): in_all[name] for name in members})
+        for name in members:
+            yield from self._rates_of(name, hours, cost)
+
+    def _rates_of(
+        self, name: str, hours: dict[tuple[str, str], float], cost: dict[tuple[str, str], float]
+    ) -> Iterator[ChargeRate]:
+        kinds: dict[MachineKind, list[str]] = {}
+        for of, key in hours:
+            if of == name:
+                kinds.setdefault(_kind(self.source(key)), []).append(key)
+        own = [key for of, key in cost if of == name]
+        rows = [*sorted(kinds.items()), ("all", list(dict.fromkeys(own)))]
+        for kind, keys in rows:
+            used = sum(hours.get((name, key), 0.0) for key in keys)
+            paid = sum(cost.get((name, key), 0.0) for key in keys)
+            yield ChargeRate(
+                project=name,
+                kind=kind,
+                accelerator_hours=round(used, 4),
+                cost=Decimal(paid).quantize(_CENT),
+                cost_per_hour=round(paid / used, 6) if used else None,
+            )
+
+    def purchases(self) -> tuple[Purchase, ...]:
+        """What is bought and committed to, units of one kind and month together."""
+        rows = [row for part in self.books.parts for row in self._purchases_of(part)]
+        merged: dict[tuple[int, str, int, int], Purchase] = {}
+        for row in rows:
+            key = (row.month, row.source, row.first, row.last)
+            merged[key] = _add(merged[key], row) if key in merged else row
+        return tuple(merged[key] for key in sorted(merged))
+
+    def _purchases_of(self, part: Scenario) -> Iterator[Purchase]:
+        by_inputs: dict[int, dict[str, NDArray[np.int64]]] = {}
+        places = {id(inputs): place for place, inputs in enumerate(self.books.inputs)}
+        for key, units in part.units_started.items():
+            place = places[id(self._inputs[source_key(key)])]
+            by_inputs.setdefault(place, {})[source_key(key)] = units
+        lines = tuple(line.model_copy(update={"source": source_key(line.source)})
+                      if line.source != source_key(line.source) else line
+                      for line in part.lines)  # fmt: skip
+        for number, (place, started) in enumerate(by_inputs.items() or [(0, {})]):
+            plan = Scenario(part.key, True, lines=lines, units_started=started,
+                            calendar=part.calendar)  # fmt: skip
+            for row in build_purchases(plan, self.books.inputs[place]):
+                if row.kind != "capacity_block" or number == 0:
+                    yield row
+
+
+def _kind(source: CapacitySource) -> MachineKind:
+    if source.is_owned:
+        return "owned"
+    return "rented" if source.term is None else "committed"
+
+
+_CENT = Decimal("0.01")
+
+
+def _add(one: Purchase, other: Purchase) -> Purchase:
+    sums = {
+        name: None if getattr(one, name) is None else getattr(one, name) + getattr(other, name)
+        for name in ("units", "due_at_start", "due_per_month")
+    }
+    return one.model_copy(update=sums)
