@@ -421,8 +421,8 @@ def choose(choice: Choice) -> Choice:
         refusal = _refuse(judged, i)
         if refusal is not None:
             refused[i] = refusal
-    kept = [i for i in choice.admissible if i not in refused]
-    return replace(judged, index=min(kept, key=lambda i: (choice.expected[i], i)))
+    accepted = [i for i in choice.admissible if i not in refused]
+    return replace(judged, index=min(accepted, key=lambda i: (choice.expected[i], i)))
 
 
 def _refuse(choice: Choice, index: int) -> Refusal | None:
