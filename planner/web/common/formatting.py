@@ -189,13 +189,13 @@ def part_age(part: PartFreshness | PriceAge) -> str:
 
 @register.filter
 def price_age_short(row: Freshness) -> str:
-    """The median age of the list prices, in words: `12 days`."""
+    """The median age of the list prices, in words: `12 days old`."""
     days = {part.part: part.median_age_days for part in row.parts}.get(PricePart.ON_DEMAND)
     if days is None:
         return "undated"
     if days < _MOST_DAYS:
-        return pluralize(days, "day")
-    return f"{round(days / _DAYS_PER_MONTH)} months"
+        return f"{pluralize(days, 'day')} old"
+    return f"{round(days / _DAYS_PER_MONTH)} months old"
 
 
 def list_age_days(row: Freshness) -> float:

@@ -104,17 +104,15 @@ def back_to(request: HttpRequest, fallback: str) -> HttpResponseRedirect:
 THEMES = ("light", "dark")
 
 
-def _freshness() -> dict[str, Any] | None:
-    """The large cloud with the oldest list prices; None where no prices are known."""
+def _freshness() -> list[dict[str, Any]]:
+    """The large clouds, that with the oldest list prices first."""
     rows = [
         row
         for row in freshness()
         if find_cloud(row.provider).partition("") not in (OTHER_CLOUDS, MARKETPLACES)
     ]
-    oldest = max(rows, key=list_age_days, default=None)
-    if oldest is None:
-        return None
-    return {"row": oldest, "title": provider_title(oldest.provider)}
+    rows.sort(key=list_age_days, reverse=True)
+    return [{"row": row, "title": provider_title(row.provider)} for row in rows]
 
 
 def page(request: HttpRequest) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def test_cells_and_sums_below_1_keep_their_hundredths() -> None:
 
 def test_the_age_of_prices_is_told_in_two_lengths() -> None:
     assert formatting.price_age(FRESHNESS) == "on demand 12 days (oldest 90 days), spot 3 days"
-    assert formatting.price_age_short(FRESHNESS) == "12 days"
+    assert formatting.price_age_short(FRESHNESS) == "12 days old"
 
 
 def test_prices_without_a_date_have_no_age() -> None:
