@@ -148,9 +148,9 @@ def plan_ladder(
     ratios = {name: past_ratio(past, price, name, period_hours) for name in RULES}
     rule = rule or _choose(ratios, len(weeks) * period_hours)
     left = np.zeros(past.shape[1], np.intp)
-    ends = sorted(((n, round(m * HOURS_PER_MONTH / period_hours)) for n, m in held), key=_end)
+    ends = [(round(months * HOURS_PER_MONTH / period_hours), units) for units, months in held]
     at = 0
-    for units, periods in ends:
+    for periods, units in sorted(ends, reverse=True):
         count = round(units / step)
         left[at : at + count] = periods
         at += count
@@ -256,10 +256,6 @@ def _break_even(_seen: Floats, uncovered: Floats, price: Price) -> NDArray[np.bo
 
 
 RULES: dict[Rule, Decide] = {"newsvendor": _newsvendor, "break_even": _break_even}
-
-
-def _end(row: tuple[float, int]) -> int:
-    return -row[1]
 
 
 def _choose(ratios: dict[Rule, float | None], hours: float) -> Rule:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 
 from planner.contract.amounts import add_months, shorten_month
 from planner.contract.labels import option_name
@@ -67,7 +67,10 @@ def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> Ch
     for history in histories:
         for key, prices in _price_on(days, history).items():
             known = lowest.setdefault(key, [None] * len(days))
-            lowest[key] = [_lower(*pair) for pair in zip(known, prices, strict=True)]
+            lowest[key] = [
+                min((price for price in pair if price is not None), default=None)
+                for pair in zip(known, prices, strict=True)
+            ]
     if not lowest:
         return None
     series = [
@@ -96,25 +99,15 @@ def _price_on(
     offers = [entry.offer for entry in history if entry.offer and entry.offer.currency == "USD"]
     if not offers:
         return {}
-    places = accumulate(days, lambda at, day: _last_by(day, history, at), initial=-1)
-    prices = [None if at < 0 else _usd(history[at].offer) for at in list(places)[1:]]
+    dates = [entry.date for entry in history]
+    places = [bisect_right(dates, day) - 1 for day in days]
+    prices = [None if at < 0 else _usd(history[at].offer) for at in places]
     if all(price is None for price in prices):
         return {}
     return {(offers[0].provider, offers[0].purchase_option.value): prices}
-
-
-def _last_by(day: dt.date, history: Sequence[DatedPrice], at: int) -> int:
-    while at + 1 < len(history) and history[at + 1].date <= day:
-        at += 1
-    return at
 
 
 def _usd(offer: Offer | None) -> float | None:
     if offer is None or not offer.sold_now or offer.currency != "USD":
         return None
     return float(offer.effective_price_per_hour) / float(offer.accelerator_count)
-
-
-def _lower(one: float | None, other: float | None) -> float | None:
-    known: Iterator[float] = (price for price in (one, other) if price is not None)
-    return min(known, default=None)
