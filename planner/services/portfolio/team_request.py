@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from planner.contract.amounts import add_months, count_months, format_month, nex
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
 from planner.contract.request.portfolio import ALONE_ONLY
 from planner.contract.request.workload import DEFAULT_MONTHS
-from planner.models import Project, Team
+from planner.models import Project, SavedComparison, State, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose
 from pricing.common.invalid_input import InvalidInput
@@ -40,6 +40,7 @@ def portfolio_of_projects(
     are given by month move to their month of the common calendar. Budgets and quotas of a project
     are its own plan's and are left out, as are its other costs; finance and what owning costs are
     the team's. A project with credits or minimum spends is refused unless it is left out.
+    What an approved plan buys or signs by the first month is there for all (`_held`).
     `included` are the ids of those that are planned, `windows` by id the months within which the
     hours of a project may move, `at_once` the ids of those whose jobs do not wait for others.
     """
@@ -58,8 +59,9 @@ def portfolio_of_projects(
     last = max(_end(request) for request in requests)
     months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
+    approved = _approved_of(rows)
     entries = [
-        _entry(request, project, team, first, months)
+        _entry(request, project, team, first, months, approved.get(project.pk))
         for request, project in zip(requests, rows, strict=True)
     ]
     for entry, project in zip(entries, rows, strict=True):
@@ -160,10 +162,13 @@ def _entry(
     team: Team,
     first: dt.date,
     months: int,
+    approved: SavedComparison | None,
 ) -> Request:
-    existing, on_prem = request.get("existing") or {}, request.get("on_prem") or {}
+    held = {part: list(entries) for part, entries in _stated(request).items()}
+    for part, entry in _held(request, project, approved, first):
+        held[part].append(entry)
     currency = request.get("currency") or team.currency
-    if currency != team.currency and any(existing.get(part) for part in _CONTRACTS):
+    if currency != team.currency and any(held[part] for part in _CONTRACTS):
         raise InvalidInput(
             "projects",
             f"{project.name} holds contracts in {currency} and the team counts in "
@@ -184,9 +189,60 @@ def _entry(
         **({} if has_hours or start == first else {"start": format_month(start)}),
         "constraints": constraints,
         "data": request.get("data") or {},
-        "already_owned": list(on_prem.get("already_owned") or ()),
-        **{part: list(existing.get(part) or ()) for part in _CONTRACTS},
+        **held,
     }
+
+
+def _approved_of(projects: Iterable[Project]) -> dict[Any, SavedComparison]:
+    """Project → its approved plan."""
+    rows = SavedComparison.objects.filter(project__in=list(projects), state=State.APPROVED)
+    return {saved.project_id: saved for saved in rows}
+
+
+def _stated(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request says is there: servers, commitments, leases."""
+    existing, on_prem = request.get("existing") or {}, request.get("on_prem") or {}
+    return {
+        "already_owned": on_prem.get("already_owned") or (),
+        **{part: existing.get(part) or () for part in _CONTRACTS},
+    }
+
+
+def _held(
+    request: Mapping[str, Any], project: Project, approved: SavedComparison | None, first: dt.date
+) -> Iterator[tuple[str, Request]]:
+    """What the approved plan of a project has bought or signed by month `first`: servers of the
+    reference list count as in place from their order, commitments until their term ends.
+
+    Where the project has since stated anew what is there, that is believed alone.
+    """
+    if approved is None or _stated(request) != _stated(approved.given):
+        return
+    plan = approved.read_plan()
+    offers, servers = plan.offers, {server.key: server for server in plan.servers}
+    for one in plan.recommended.purchases if plan.recommended else ():
+        month = plan.month(one.month)
+        server, offer = servers.get(one.source), offers.get(one.source)
+        if month > first:
+            continue
+        if server and server.price_source != "request" and not one.due_per_month:
+            name = one.source.removeprefix("server:")
+            bought = format_month(month)
+            yield "already_owned", {"server": name, "units": int(one.units), "bought": bought}
+        elif offer and offer.term_months:
+            ends = add_months(month, offer.term_months - 1)
+            if ends >= first:
+                signed = {
+                    "label": f"{project.name}: {one.label}, {format_month(month)}",
+                    "provider": offer.provider,
+                    "region": offer.region,
+                    "accelerator": offer.accelerator,
+                    "accelerator_count": offer.accelerator_count,
+                    "units": int(one.units),
+                    "price_per_month": str(one.due_per_month or 0),
+                    "ends": format_month(ends),
+                }
+                yield "commitments", signed
 
 
 def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:

@@ -16,6 +16,7 @@ from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.portfolio import portfolios
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
+from planner.services.projects import saved_comparisons
 from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
@@ -192,3 +193,42 @@ def test_what_a_joint_plan_cannot_count_is_refused_with_what_to_do(place, field)
     with pytest.raises(InvalidInput, match="cannot be counted in a joint plan") as refused:
         read_portfolio({"projects": [project], **({} if place else extra)})
     assert refused.value.field == f"{place}{field}"
+
+
+SIGNED = {
+    "label": "Model A: p5.48xlarge in us-east-1, reserved 12 months, no upfront, 2027-01",
+    "provider": "aws",
+    "region": "us-east-1",
+    "accelerator": H100,
+    "accelerator_count": 8.0,
+    "units": 1,
+    "price_per_month": "24820.00",
+    "ends": "2027-12",
+}
+BOUGHT = {"server": "hgx-h100-8", "units": 1, "bought": "2027-01"}
+
+
+@pytest.mark.parametrize(
+    ("on_prem", "part", "entry"),
+    [({}, "already_owned", BOUGHT), ({"servers": []}, "commitments", SIGNED)],
+)
+def test_what_an_approved_plan_buys_or_signs_is_there_for_all(work, on_prem, part, entry):
+    """Of the terms that follow one another only the first is signed."""
+    options = {"purchase_options": ["reserved", "on_demand"] if on_prem else ["on_demand"]}
+    long = {**PLAIN, "horizon_months": 48, "constraints": options, "on_prem": on_prem}
+    project = work.project(assumptions=long, workload={**WORKLOAD, "hours_per_month": 5500})
+    saved = work.saved(project)
+
+    def held():
+        (row,) = portfolio_of_projects(work.team, [project])["projects"]
+        return {name: row[name] for name in ("already_owned", "commitments", "leased_servers")}
+
+    none = {"already_owned": [], "commitments": [], "leased_servers": []}
+    assert held() == none
+    saved_comparisons.approve(work.access(), saved_comparisons.submit(work.access(), saved))
+    assert held() == none | {part: [entry]}
+    read_portfolio(portfolio_of_projects(work.team, [project]))  # which the joint plan accepts
+
+    stated = {"server": "hgx-h100-8", "units": 2, "bought": "2026-06"}
+    project.assumptions = {**long, "on_prem": {**on_prem, "already_owned": [stated]}}
+    assert held() == none | {"already_owned": [stated]}, "what is stated anew is believed alone"
