@@ -27,7 +27,7 @@ from planner.contract.labels import NO_RANGE_HERE
 from planner.costing.advice.verdict import describe_alternative, describe_budget
 from planner.portfolio.words import describe_range
 from planner.sizing.estimate import Estimate
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 WIDTH = 110
 """Characters of a line; the same on every terminal, so that outputs can be compared."""

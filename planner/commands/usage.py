@@ -23,7 +23,7 @@ from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.summary import DIMENSIONS, Usage, UseLine
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 MAX_FILES = 1_000
 

@@ -52,8 +52,7 @@ from planner.sizing.candidates.other_chips import porting_usd
 from planner.sizing.footprint.memory import fast_domain
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
-from pricing.market.clouds import OTHER_CLOUDS
-from pricing.market.places import CLOUD_PARTITIONS, find_partition
+from pricing.market.clouds import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST_ALTERNATIVES = 5
 JOB_FIELD = "workload.accelerators_per_job"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pricing.market.clouds import find_partition
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import find_partition
 
 if TYPE_CHECKING:
     from pricing.market.offer_table import OfferTable

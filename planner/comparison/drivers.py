@@ -45,7 +45,7 @@ from planner.costing.cost_model.ownership import (
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 Floats = NDArray[np.float64]
 Hold = Callable[[float], Simulation]

@@ -11,14 +11,13 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.policy import MoveShares, PolicyAnswer, Trigger, TriggerPrice, Unit
 from planner.contract.answer.verdict import DecisionPart
-from planner.contract.sentences import capitalize_first
 from planner.costing.advice.decision import list_parts, write_units
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.policy import policy as costing
 from planner.costing.policy.moves import KEEP, SELL, START
 from planner.costing.price_processes.process import find_family
 from planner.costing.results.scenario_result import cents
-from pricing.common.pluralize import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.offers import HOURS_PER_MONTH
 
 VERBS = {"buy": "buy", "lease": "lease", "commit": "sign"}

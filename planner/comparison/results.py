@@ -21,7 +21,6 @@ from planner.contract.labels import COMMITTED, OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.workload import Run
-from planner.contract.sentences import as_sentence
 from planner.costing.advice.verdict import (
     Recommendation,
     describe_refusal,
@@ -56,7 +55,7 @@ from planner.costing.scenarios import (
     solve_scenarios,
 )
 from planner.sizing.demand import Demand
-from pricing.common.pluralize import pluralize
+from pricing.common.words import as_sentence, pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 T = TypeVar("T")

@@ -38,9 +38,9 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
 from planner.costing.scenarios import solve_scenario
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
+from pricing.market.clouds import find_partition
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
-from pricing.market.places import find_partition
 
 MOST = 3
 """Unknown prices that are tried, those of the largest discount first."""

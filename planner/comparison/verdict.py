@@ -56,7 +56,7 @@ from planner.costing.results.scenario_result import (
 )
 from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 MOST_REASONS = 3
 RENTING = ("rent", "reserve")

@@ -25,7 +25,6 @@ from planner.contract.labels import (
     cloud_title,
 )
 from planner.contract.request.rules import limit_places
-from planner.contract.sentences import capitalize_first
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -39,7 +38,7 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import Floats, nodes_at_once
 from planner.sizing.performance.confidence import warn_never_built
-from pricing.common.pluralize import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.clouds import all_clouds
 from pricing.market.offers import PurchaseOption
 

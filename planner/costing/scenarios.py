@@ -22,7 +22,7 @@ from planner.costing.results.ledger import build_ledger, capacity_rows, settle_u
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_machine, group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {

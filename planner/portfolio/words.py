@@ -11,7 +11,7 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.labels import ROLE_TITLES, traits
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 MOST_NAMED = 3
 """Purchases, months or projects that a sentence names."""

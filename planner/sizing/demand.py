@@ -29,7 +29,7 @@ from planner.sizing.performance.levels import throughput_index
 from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.schedule import CERTAINTY, Schedule, schedule_windows
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import get, resolve_all
 from pricing.market.offers import HOURS_PER_MONTH
 

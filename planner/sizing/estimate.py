@@ -52,7 +52,7 @@ from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.schedule import Window, schedule_windows
 from planner.sizing.runs.served_run import ServingSize
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve_all
 from pricing.market.offers import HOURS_PER_MONTH
 

@@ -16,7 +16,7 @@ from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.summary import Usage
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 

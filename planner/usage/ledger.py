@@ -22,7 +22,7 @@ from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from planner.usage.tables import plain_name
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""

@@ -21,7 +21,7 @@ from planner.usage.reading import FileRead
 from planner.usage.tables import amount
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 DIMENSIONS = UseKey._fields
 """What use can be summed by."""

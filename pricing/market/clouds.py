@@ -2,6 +2,11 @@
 
 An adapter's class in `pricing.providers` is the declaration of its cloud. A cloud that has prices
 in the bundle and no adapter is a row of `data/clouds.csv`. PURE: adapters import no SDK.
+
+A partition is a part of a cloud that is sold apart, with accounts, contracts and rules of its own:
+a commercial account cannot rent in AWS China, and the US government's regions are open to its
+contractors alone. Sources: AWS "Partitions" (docs.aws.amazon.com, General Reference, 2025);
+Microsoft "Azure sovereign clouds" (learn.microsoft.com, 2025).
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +29,12 @@ OTHER_CLOUDS = "other-clouds"
 """Smaller clouds with a price list: another contract, and often no more than machines."""
 MARKETPLACES = "marketplaces"
 """Machines of many owners, without a contract for how long and how well they run."""
+CLOUD_PARTITIONS = (
+    *(COMMERCIAL, "aws-china", "aws-us-gov", "aws-us-iso", "azure-china", "azure-us-gov"),
+)
+"""Partitions of AWS, Azure and Google Cloud."""
+PARTITIONS = (*CLOUD_PARTITIONS, OTHER_CLOUDS, MARKETPLACES)
+"""Every partition by the name that a request uses."""
 log = logging.getLogger(__name__)
 
 
@@ -96,3 +108,31 @@ def _read_clouds(path: tuple[str, ...]) -> Mapping[str, Cloud]:
         if isinstance(adapter, Cloud):
             clouds[adapter.name] = adapter
     return MappingProxyType(clouds)
+
+
+def find_partition(provider: str, region: str) -> str:
+    """The partition of a provider's region.
+
+    >>> find_partition("aws", "eu-central-1"), find_partition("aws", "cn-north-1-pkx-1")
+    ('commercial', 'aws-china')
+    >>> find_partition("azure", "usgovvirginia"), find_partition("gcp", "us-central1")
+    ('azure-us-gov', 'commercial')
+    >>> find_partition("runpod", "secure-cloud"), find_partition("runpod", "community-cloud")
+    ('other-clouds', 'marketplaces')
+    """
+    # A price that a request brings along may name no provider.
+    return find_cloud(provider).partition(region) if provider else COMMERCIAL
+
+
+_LOCAL_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
+
+
+def is_local_zone(region: str) -> bool:
+    """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
+
+    >>> is_local_zone("us-east-1-atl-1"), is_local_zone("us-west-2-wl1-las1")
+    (True, True)
+    >>> is_local_zone("us-gov-west-1"), is_local_zone("europe-west4")
+    (False, False)
+    """
+    return _LOCAL_ZONE.fullmatch(region) is not None

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from pricing.market import accelerators as market_accelerators
 from pricing.market import machine_types
+from pricing.market.clouds import find_partition
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer
-from pricing.market.places import find_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
 
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import instance_family

@@ -15,7 +15,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.market.offers import Offer
 from pricing.models import QuarantinedPart, Revision

@@ -25,7 +25,7 @@ from typing import Any
 from django.db import DatabaseError, close_old_connections, connection
 from django.utils import timezone
 
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.ingest.fetch import FetchResult, fetch
 from pricing.ingest.http import Secrets
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable

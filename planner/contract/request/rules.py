@@ -17,10 +17,9 @@ from planner.contract.amounts import decimals_of
 from planner.contract.labels import LIMIT_TITLES, join_place
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
-from pricing.market.clouds import COMMERCIAL, all_clouds
+from pricing.market.clouds import CLOUD_PARTITIONS, COMMERCIAL, all_clouds, find_partition
 from pricing.market.offers import PurchaseOption
 from pricing.market.place_names import COUNTRY_GROUPS, PARTITIONS_OF
-from pricing.market.places import CLOUD_PARTITIONS, find_partition
 from pricing.market.snapshot import Region
 
 TermEnd = Literal["full", "within"]

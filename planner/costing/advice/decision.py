@@ -25,7 +25,6 @@ from planner.contract.labels import NOT_COUNTED, rented_how, savings_plan_label,
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import NOWHERE
-from planner.contract.sentences import capitalize_first
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.rental import reserved_days
@@ -35,7 +34,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import Floats, nodes_at_once
-from pricing.common.pluralize import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 

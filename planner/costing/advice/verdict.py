@@ -30,7 +30,7 @@ from planner.costing.inputs.offer_rules import StatedQuotas
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
 from planner.costing.results.scenario_result import Scenario, cents
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import PriceState
 from pricing.market.offers import PurchaseOption

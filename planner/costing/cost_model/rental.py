@@ -34,7 +34,7 @@ from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term, trend_factors
 from planner.costing.price_processes.process import Tier, find_family
 from planner.sizing.performance.goodput import CHECKPOINT_GIB_PER_NODE_SECOND, spot_goodput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 

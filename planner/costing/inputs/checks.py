@@ -14,9 +14,8 @@ from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
-from pricing.market.clouds import COMMERCIAL, all_clouds
+from pricing.market.clouds import COMMERCIAL, PARTITIONS, all_clouds, find_partition, is_local_zone
 from pricing.market.place_names import AREAS, COUNTRY_CODES, COUNTRY_GROUPS
-from pricing.market.places import PARTITIONS, find_partition, is_local_zone
 from pricing.market.snapshot import Catalog, Region
 
 MIN_PEAK_HOURS = 0.001

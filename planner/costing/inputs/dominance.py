@@ -20,9 +20,9 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
+from pricing.market.clouds import is_local_zone
 from pricing.market.offer_table import UNDATED, OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.market.places import is_local_zone
 from pricing.market.snapshot import Catalog, Region
 
 Floats = NDArray[np.float64]

@@ -65,7 +65,7 @@ from planner.costing.inputs.offer_rules import (
     read_adjustment,
 )
 from planner.sizing.demand import Demand
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates

@@ -9,7 +9,7 @@ from planner.contract.labels import FLEXIBLE, LIMIT_TITLES, SPOT, cloud_title, t
 from planner.contract.request.rules import describe_conflict
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.offer_rules import NONE_FITS, WHOLE_NODE, Filters, Rows
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
 from pricing.market.offer_table import OfferTable

@@ -21,8 +21,8 @@ from planner.contract.request.rules import LARGEST_NODE, PlanRules
 from planner.sizing.demand import Candidate
 from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain
 from pricing.market.accelerators import get as sheet_of
+from pricing.market.clouds import CLOUD_PARTITIONS
 from pricing.market.offer_table import OfferTable
-from pricing.market.places import CLOUD_PARTITIONS
 
 Floats = NDArray[np.float64]
 

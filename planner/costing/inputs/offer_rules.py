@@ -18,9 +18,9 @@ from planner.contract.request.rules import ANY, PlaceLimit, PlaceLimits, PlanRul
 from planner.costing.inputs.existing import SupplyLimits
 from planner.costing.optimizer.problem import Quota
 from pricing.market.accelerators import get, resolve
+from pricing.market.clouds import CLOUD_PARTITIONS, PARTITIONS, find_partition
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import CLOUD_PARTITIONS, PARTITIONS, find_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

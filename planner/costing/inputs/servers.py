@@ -32,7 +32,7 @@ from planner.costing.cost_model.ownership import (
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.job_nodes import JobNodes, usable_accelerators
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import get as accelerator
 from pricing.market.accelerators import resolve
 

@@ -17,7 +17,6 @@ from django.utils import timezone
 from planner.contract.amounts import format_month
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import AlertCause, ComparisonAnswer, summarize_answer
-from planner.contract.sentences import capitalize_first
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -40,6 +39,7 @@ from planner.services.teams.access import EDIT, record, require
 from planner.services.webhooks.webhooks import emit
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.words import capitalize_first
 
 _EVENTS = {
     AlertKind.PRICE_MOVE: WebhookEvent.PRICE_MOVED,

@@ -26,7 +26,7 @@ from planner.sizing.runs.sample_run import SampleTask
 from planner.sizing.runs.schedule import Schedule, Window, lay_out, lay_out_months
 from planner.sizing.runs.served_run import ServingTask
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 
 OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision", "layout")

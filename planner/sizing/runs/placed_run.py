@@ -74,7 +74,7 @@ from planner.sizing.runs.schedule import (
     within_job,
 )
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 
 ADAPTER_RECOMPUTE = 1.5

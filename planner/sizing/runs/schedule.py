@@ -20,7 +20,7 @@ from planner.sizing.layout.step_time import is_tpu
 from planner.sizing.performance.confidence import LARGEST_CLUSTER
 from planner.sizing.runs.run_size import RunSize, RunTask, hours_kept_in
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.machine_types import tpu_slices
 from pricing.market.offers import HOURS_PER_MONTH

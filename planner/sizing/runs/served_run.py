@@ -24,7 +24,7 @@ from planner.sizing.performance.replicas import (
 from planner.sizing.runs.placed_run import beyond_context
 from planner.sizing.runs.run_size import RunSize
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH
 

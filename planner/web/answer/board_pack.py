@@ -45,7 +45,7 @@ from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
 from planner.web.common.formatting import money, money_short, number, plain, worked
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
 INK, GREY, LINE, SHADE = (HexColor(one) for one in ("#1a1f26", "#57606a", "#c9ced6", "#f1f3f5"))

@@ -20,12 +20,12 @@ from planner.contract.labels import (
     category_title,
     traits,
 )
-from planner.contract.sentences import capitalize_first
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.fields import find_label
 from planner.web.common.formatting import figures
+from pricing.common.words import capitalize_first
 
 
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:

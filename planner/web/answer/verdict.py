@@ -27,7 +27,7 @@ from planner.contract.labels import (
 )
 from planner.exports.focus import describe_discount
 from planner.web.common.formatting import money, number, percent
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 LIST_PRICES = "list prices"
 NOTHING = "nothing"

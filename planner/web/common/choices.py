@@ -15,8 +15,8 @@ from planner.sizing.evidence.benchmarks import benchmarks
 from planner.web.common.query_codec import SCALES
 from pricing import catalog
 from pricing.market.accelerators import all_accelerators
+from pricing.market.clouds import PARTITIONS
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import PARTITIONS
 
 Choice = tuple[str, str]
 

@@ -23,10 +23,9 @@ from planner.contract.amounts import decimals_of, name_day, name_month
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.labels import accelerator_name, join_reasons, traits
-from planner.contract.sentences import capitalize_first
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
-from pricing.common.pluralize import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
 from pricing.market.offer_filters import sold_options

@@ -10,7 +10,7 @@ from planner.contract.amounts import add_months, shorten_month
 from planner.contract.labels import option_name
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import provider_title
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.offers import Offer
 from pricing.market.snapshot import DatedPrice
 

@@ -23,10 +23,10 @@ from pricing.api.views import offer_search
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import age_limits
 from pricing.market.accelerators import Accelerator, get
+from pricing.market.clouds import is_local_zone
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.market.places import is_local_zone
 from pricing.market.snapshot import Catalog, Region, part_of
 
 POPULAR = (

@@ -10,7 +10,7 @@ from planner.contract.amounts import name_day
 from planner.web.common.formatting import number, plain, words
 from planner.web.market.offers import name_place
 from pricing import catalog
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Region

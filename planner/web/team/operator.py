@@ -26,7 +26,7 @@ from planner.web.common.views import (
     submit_form,
 )
 from planner.web.team.forms import RefreshForm
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.freshness import freshness
 from pricing.models import QuarantinedPart, RefreshRun
 from pricing.revisions import list_unread, newest_revisions

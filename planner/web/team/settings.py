@@ -63,7 +63,7 @@ from planner.web.team.forms import (
 )
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 
 
 @never_cache

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from pricing.bundled.package import PACKAGE, write_wheel
 from pricing.common.invalid_input import InvalidInput, check_known_day
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.management.database_command import DatabaseCommand
 from pricing.models import Revision
 from pricing.publish.history import write_prices

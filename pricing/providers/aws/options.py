@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pricing.common.amounts import quantize
-from pricing.common.pluralize import pluralize
+from pricing.common.words import pluralize
 from pricing.ingest.fetch import read_part
 from pricing.ingest.flat_list import parse_price
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow

@@ -26,8 +26,8 @@ from planner.contract.answer.tables import leave_out
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.choice import round_to_error
 from pricing.bundled import catalog
+from pricing.market.clouds import find_partition
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import find_partition
 
 QUESTIONS = json.loads(Path(__file__).with_name("questions.json").read_text(encoding="utf-8"))
 IS_LONG = os.environ.get("FUZZ") == "1"

@@ -13,10 +13,10 @@ import pytest
 from planner.costing.cost_model import storage_prices
 from pricing.bundled import catalog
 from pricing.market import accelerators, interruptions
+from pricing.market.clouds import CLOUD_PARTITIONS, find_partition
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
-from pricing.market.places import CLOUD_PARTITIONS, find_partition
 from pricing.providers.aws.rows import report_other_partition
 from pricing.publish.batch import group_batches
 from pricing.publish.row_checks import check_each, check_pairs

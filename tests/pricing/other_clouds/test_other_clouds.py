@@ -13,8 +13,8 @@ import pytest
 from pricing import discovery
 from pricing.ingest.fetch import FetchResult, fetch
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.market.clouds import CLOUD_PARTITIONS, find_partition
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.market.places import CLOUD_PARTITIONS, find_partition
 from pricing.publish.batch import OfferBatch
 from pricing.publish.comparison import PublishedState, compare_lists
 from tests.pricing.other_clouds.server import CLOUDS, OtherCloud

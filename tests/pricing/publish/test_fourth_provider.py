@@ -15,7 +15,7 @@ import pricing.providers
 from planner.contract.labels import cloud_title
 from pricing import discovery
 from pricing.freshness import freshness
-from pricing.market.places import find_partition
+from pricing.market.clouds import find_partition
 from pricing.publish import refresh
 
 pytestmark = pytest.mark.django_db

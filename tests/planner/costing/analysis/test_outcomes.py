@@ -15,7 +15,7 @@ from planner.costing.analysis.outcomes import (
     find_drivers,
 )
 from planner.costing.price_processes.process import PriceKind
-from pricing.market.places import PARTITIONS
+from pricing.market.clouds import PARTITIONS
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import CATALOG, catalog, offer
 from tests.planner.costing.price_processes.marginal import interval, sorted_log_factors
