@@ -192,7 +192,7 @@ def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts)
     shares = page.get_by_role("region", name="Shares")
     expect(shares).to_contain_text("vision")
     expect(page.locator(".plot .series").first).to_be_visible()
-    page.get_by_label("vision").uncheck()
+    page.get_by_role("checkbox", name="vision").uncheck()
     if not scripts:
         page.get_by_role("button", name="Plan together").click()
     expect(shares).not_to_contain_text("vision")
