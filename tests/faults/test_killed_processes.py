@@ -30,7 +30,7 @@ from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.base import Fault
 
 LONG = os.environ.get("FAULTS") == "1"
-KILLS, RESTARTS, ROWS = (60, 4, 5_000) if LONG else (10, 1, 400)
+KILLS, RESTARTS, ROWS = (60, 4, 5_000) if LONG else (10, 1, 200)
 RECOVERY_SECONDS = 60.0
 ROWS_PER_SECOND = 2.0
 """That two cores compare undisturbed while another test has a share of them."""
