@@ -71,6 +71,7 @@ PARTITIONS = "constraints.partitions"
 OTHER_CARDS = ("constraints.accelerators", "workload.accelerator")
 TERM_END = "term_end"
 NODE = "constraints.min_accelerators_per_node"
+MIXED = "constraints.allow_mixed_accelerators"
 SOFTWARE = "workload.software"
 INTERRUPTIBLE = "workload.interruptible"
 IN_PLACE = "on_prem.already_owned"
@@ -97,16 +98,20 @@ class RelaxableLimit:
 
     least_node: int = 0
     """Accelerators of a machine at least, where a plan of many small ones would be cheaper."""
+    keeps_to_one: bool = False
+    """Whether the work then keeps to one kind of accelerator."""
 
     @property
-    def together_with(self) -> dict[str, int]:
+    def together_with(self) -> dict[str, bool | int]:
         """What is set beside it."""
-        return {NODE: self.least_node} if self.least_node else {}
+        one_kind: dict[str, bool | int] = {MIXED: False} if self.keeps_to_one else {}
+        return one_kind | ({NODE: self.least_node} if self.least_node else {})
 
     def lift(self, request: ComparisonRequest) -> ComparisonRequest:
         """The request with this rule or limit alone lifted, and what is set beside it."""
-        request = with_value(request, self.field, self.value)
-        return with_value(request, NODE, self.least_node) if self.least_node else request
+        for field, value in {self.field: self.value, **self.together_with}.items():
+            request = with_value(request, field, value)
+        return request
 
 
 _CONSTRAINTS: Mapping[str, str] = {
@@ -209,7 +214,7 @@ _LIFTED_IN_FORCE: Sequence[
     ),
     (
         RelaxableLimit(
-            "constraints.allow_mixed_accelerators",
+            MIXED,
             True,
             "several kinds of accelerator at once",
             "A job runs on one kind of accelerator; splitting the work means tuning it twice.",
@@ -218,7 +223,7 @@ _LIFTED_IN_FORCE: Sequence[
     ),
     (
         RelaxableLimit(
-            "constraints.allow_mixed_accelerators",
+            MIXED,
             True,
             "several kinds of machine",
             "Jobs of one accelerator each are planned on one kind of machine, at one provider.",
@@ -302,12 +307,15 @@ def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
         f"Hours of {named.name} are converted by measured training rates, which work of another "
         "kind may not reach: run a job on it first."
     )
+    is_free = not rules.one_machine and all(s.existing is None for s in results.inputs.sources)
     for share, shown in ((SAME_MEMORY, "as much"), (HALF_MEMORY, "half as much")):
         alike = sorted(c.slug for c in cards if c.memory_gib >= share * named.memory_gib)
         if alike:
             shown = f"any accelerator with {shown} memory"
             value = (named.slug, *alike)
-            yield RelaxableLimit("constraints.accelerators", value, shown, why, is_stated=True)
+            yield RelaxableLimit(
+                "constraints.accelerators", value, shown, why, True, keeps_to_one=is_free
+            )
         smallest = _smallest_machine(results)
         if smallest <= results.demand.peak_accelerators.max():
             return
@@ -445,18 +453,32 @@ def _try(
     best = _solve_lifted(limit, results, ceiling, work)
     if best is None:
         return
-    lifted, other, expected = best
-    saving = cents(results.expected_cost - expected) if plan else None
-    if saving is not None and saving <= least_saving:
-        return
+    lifted, other = best
     has_many = count_machines(other, lifted.inputs) > most_machines
-    has_kinds = count_kinds(other, lifted.inputs) > MOST_KINDS
     least = next_larger_node(other, lifted.inputs) if has_many else 0
     if 0 < least <= LARGEST_NODE:
         larger = replace(limit, least_node=least)
         yield from _try(larger, results, plan, most_machines, work)
         return
-    why = "" if has_many or has_kinds else _why_off(limit, results, lifted, other, saving)
+    if has_many or count_kinds(other, lifted.inputs) > MOST_KINDS:
+        return
+    sources, paid_for = lifted.inputs.sources, {*other.used_hours, *other.units_started}
+    kinds = {source.accelerator for source in sources if source.key in paid_for}
+    others = (s.key for s in sources if s.capacity and s.accelerator not in kinds)
+    choice, _ = judge(
+        lifted.inputs,
+        [other],
+        lifted.terms,
+        results.few_outcomes,
+        work,
+        most_solves=FEW_SOLVES,
+        excluded=frozenset(others) if limit.keeps_to_one else frozenset(),
+    )
+    other = choice.plan
+    saving = cents(results.expected_cost - float(choice.expected[choice.index])) if plan else None
+    if saving is not None and saving <= least_saving:
+        return
+    why = _why_off(limit, results, lifted, other, saving)
     if why:
         parts = list_parts(
             other,
@@ -509,32 +531,32 @@ def _solve_lifted(
     results: ComparisonResults,
     ceiling: float,
     work: WorkMeter,
-) -> tuple[ComparisonResults, Scenario, float] | None:
-    """The plan that would be advised with a limit lifted, its question, and its expected present
-    cost; of runs finished early the cheaper of that and of the plan that spreads them over their
-    months, where who asks with the limit lifted would have them finished early at all."""
-    best: tuple[ComparisonResults, Scenario, float] | None = None
+) -> tuple[ComparisonResults, Scenario] | None:
+    """The cheapest plan at stated values with a limit lifted, and its question; of runs finished
+    early the cheaper of that and of the plan that spreads them over their months, where who asks
+    with the limit lifted would have them finished early at all."""
+    best: tuple[ComparisonResults, Scenario] | None = None
     early = results.early_finish
     for base in [*([early.preparation] if early else []), results.preparation]:
-        if best is not None and not may_pay_to_reserve(*best[:2]):
+        if best is not None and not may_pay_to_reserve(*best):
             break
         preparation = relax(base, limit)
-        if (
-            ceiling < inf
-            and limit.field == PARTITIONS
-            and {s.key for s in preparation.rentals} == {s.key for s in base.rentals}
-        ):
+        is_of_offers = ceiling < inf and limit.field in (PARTITIONS, SOFTWARE)
+        if is_of_offers and offered_in(preparation) == offered_in(base):
             continue
         lifted = ComparisonResults(preparation, work)
         other = find_best_allowed(results, lifted, ceiling)
         if other is None or (best is not None and float(other.net_present_cost) >= ceiling):
             continue
         ceiling = float(other.net_present_cost)
-        choice, _ = judge(
-            lifted.inputs, [other], lifted.terms, results.few_outcomes, work, most_solves=FEW_SOLVES
-        )
-        best = lifted, choice.plan, float(choice.expected[choice.index])
+        best = lifted, other
     return best
+
+
+def offered_in(preparation: Preparation) -> set[str]:
+    """Offers and servers of a question that may be in its cheapest plan."""
+    to_buy = (one.label for one in preparation.servers.to_buy)
+    return {*(one.key for one in preparation.rentals), *to_buy}
 
 
 _ANY_OFFERS: Mapping[str, Any] = {

@@ -297,7 +297,9 @@ class Preparation:
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
             one_machine=self.rules.one_machine,
-            least_peaks=self._least_peaks() if self.rules.one_accelerator else None,
+            least_peaks=(
+                self._least_peaks() if self.rules.is_sized and self.rules.one_accelerator else None
+            ),
             fills_machines=self.offers.job_nodes.fills_machines,
             coverage=self.coverage,
             job_sizes=self.offers.job_nodes.job_sizes,

@@ -198,10 +198,12 @@ def judge(
     work: WorkMeter,
     report: Report = nobody_waits,
     most_solves: int = MOST_SOLVES,
+    excluded: frozenset[str] = frozenset(),
 ) -> tuple[Choice, Simulation | None]:
     """The plans, and those without their parts, in the same outcomes, and which of them is advised.
-    Where the work does not allow for outcomes, as if all went as stated, and no simulation."""
-    candidates = find_candidates(plans, inputs, work.share(SEARCH_SHARE), most_solves)
+    Where the work does not allow for outcomes, as if all went as stated, and no simulation. None
+    is looked for among `excluded` sources."""
+    candidates = find_candidates(plans, inputs, work.share(SEARCH_SHARE), most_solves, excluded)
     judged = [one.plan for one in candidates]
     drawn = fit_simulation(inputs, parameters, judged, work)
     simulation = drawn or planned_simulation(inputs, parameters, judged)
@@ -226,8 +228,9 @@ def choose_at(
 def _move_units(
     choice: Choice, costs: Floats, inputs: ModelInputs, drawn: Simulation, work: WorkMeter
 ) -> Choice:
-    """The choice with neighbours of its plan: some units of each of its largest parts fewer or
-    more, by an eighth first, then by half as many, as long as that helps.
+    """The choice with neighbours of its plan, and of the plan of least expected cost where that
+    asks for too much: some units of each of its largest parts fewer or more, or in the place of
+    another's, by an eighth first, then by half as many, as long as that helps.
 
     The plan of stated values is right for the mean of the hours; what it signs is paid for in
     outcomes of fewer hours too.
@@ -235,7 +238,13 @@ def _move_units(
     tried: set[frozenset[tuple[str, int]]] = set()
     share = FIRST_STEP
     for _ in range(MOST_MOVES):
-        neighbours = list(_neighbours(choice, inputs, share, tried, work.share(SEARCH_SHARE)))
+        least = min(choice.admissible, key=choice.rank_of)
+        part = work.share(SEARCH_SHARE)
+        neighbours: list[Candidate] = []
+        for at in dict.fromkeys((choice.index, least)):
+            for one in _neighbours(choice, at, inputs, share, tried, part):
+                if not any(one.plan.lines == other.plan.lines for other in neighbours):
+                    neighbours.append(one)
         if not neighbours:
             break
         more = drawn.cost([one.plan for one in neighbours], work=work)
@@ -250,34 +259,59 @@ def _move_units(
 
 def _neighbours(
     choice: Choice,
+    at: int,
     inputs: ModelInputs,
     share: float,
     tried: set[frozenset[tuple[str, int]]],
     work: WorkMeter,
 ) -> Iterator[Candidate]:
-    candidate = choice.candidates[choice.index]
+    candidate = choice.candidates[at]
     started = {key: int(n.sum()) for key, n in candidate.plan.units_started.items()}
     bound = [key for key in started if part_of(inputs.by_key[key]) in candidate.binding]
     bound.sort(key=lambda key: (-candidate.binding[part_of(inputs.by_key[key]) or ()], key))
     known = {source.key for one in choice.candidates for source in one.used}
     new = {key for key in known if part_of(inputs.by_key[key]) and key not in started}
-    excluded = frozenset(inputs.by_key.keys() - (known - new))
-    for key in bound[:MOST_MOVED]:
+    for units in _moved(started, bound[:MOST_MOVED], sorted(new), share, inputs):
+        if frozenset(units.items()) in tried:
+            continue
+        tried.add(frozenset(units.items()))
+        excluded = frozenset(inputs.by_key.keys() - (known - (new - units.keys())))
+        plan = solve_scenario(inputs, ScenarioKey.HYBRID, work, excluded=excluded, units=units)
+        if plan.feasible and choice.find(plan) is None:
+            yield Candidate(plan, inputs.by_key)
+
+
+def _moved(
+    started: Mapping[str, int],
+    bound: Sequence[str],
+    new: Sequence[str],
+    share: float,
+    inputs: ModelInputs,
+) -> Iterator[dict[str, int]]:
+    """Units of each source with those of one of `bound` fewer or more, or fewer by as many as
+    another one, or one of `new`, has more."""
+    for key in bound:
         step = max(1, round(started[key] * share))
         limit = inputs.units[key].max_units
-        most = started[key] + step if limit is None else limit
-        for count in (started[key] - step, started[key] + step):
-            units = {**started, key: count}
-            if not 1 <= count <= most or frozenset(units.items()) in tried:
-                continue
-            tried.add(frozenset(units.items()))
-            plan = solve_scenario(inputs, ScenarioKey.HYBRID, work, excluded=excluded, units=units)
-            if plan.feasible and choice.find(plan) is None:
-                yield Candidate(plan, inputs.by_key)
+        if started[key] > step:
+            yield {**started, key: started[key] - step}
+        if limit is None or started[key] + step <= limit:
+            yield {**started, key: started[key] + step}
+        whole = [one for one in new if one in inputs.units]
+        for other in [one for one in (*bound, *whole[:MOST_MOVED]) if one != key]:
+            unit = inputs.units[other]
+            more = max(1, round(step * inputs.units[key].capacity / unit.capacity))
+            count = started.get(other, 0) + more
+            if started[key] > step and (unit.max_units is None or count <= unit.max_units):
+                yield {**started, key: started[key] - step, other: count}
 
 
 def find_candidates(
-    plans: Iterable[Scenario], inputs: ModelInputs, work: WorkMeter, most_solves: int = MOST_SOLVES
+    plans: Iterable[Scenario],
+    inputs: ModelInputs,
+    work: WorkMeter,
+    most_solves: int = MOST_SOLVES,
+    excluded: frozenset[str] = frozenset(),
 ) -> list[Candidate]:
     """The plans given, of different lines, and those without each part of the cheapest ones; the
     first given come first."""
@@ -291,7 +325,7 @@ def find_candidates(
             candidates.append(Candidate(plan, inputs.by_key))
 
     for plan in plans:
-        add(plan, frozenset())
+        add(plan, excluded)
     solves, done = 0, set[int]()
     while solves < most_solves:
         open_ = [i for i in range(len(candidates)) if i not in done]
@@ -356,9 +390,11 @@ class Choice:
     @property
     def refusals(self) -> Mapping[int, Refusal]:
         """Of the plans that cost less in expectation than the one that is advised."""
-        return {i: one for i, one in self.refused.items() if self._rank(i) < self._rank(self.index)}
+        least = self.rank_of(self.index)
+        return {i: one for i, one in self.refused.items() if self.rank_of(i) < least}
 
-    def _rank(self, index: int) -> tuple[float, int]:
+    def rank_of(self, index: int) -> tuple[float, int]:
+        """By which the least expected cost comes first."""
         return float(self.expected[index]), index
 
     @property

@@ -217,13 +217,8 @@ class _ScenarioSolver:
             and not has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first one could arrive."
-        yield from self._missing_prices(key, plan)
-
-    def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
-        inputs = self.inputs
         options = scenario_options(key, inputs.interruptible) & COMMITTED
-        used = {k for k, hours in plan.rented_hours.items() if hours.any()}
-        used |= {k for k, units in plan.units_started.items() if units.any()}
+        used = units_started | {k for k, hours in plan.rented_hours.items() if hours.any()}
         rented = {s.accelerator for s in map(inputs.by_key.__getitem__, used) if not s.is_owned}
         missing = [
             row

@@ -69,8 +69,8 @@ class Constraints(RequestModel):
     allow_partial_nodes: bool | None = None
     """Whether a part of a machine may be rented by the hour; absent: as the rules say."""
     allow_mixed_accelerators: bool | None = None
-    """Whether sized work may run on several kinds of accelerator at once; absent: as the rules
-    say."""
+    """Whether work may run on several kinds of accelerator at once; absent: sized work may not,
+    stated hours may."""
     allow_any_node: bool | None = None
     """Whether jobs may run on nodes of any size, interconnect and network; absent: as the rules
     say."""

@@ -101,6 +101,14 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     is_spot_wanted = (limits.max_spot_share or 0.0) > 0 or any(
         o.is_interruptible or o is PurchaseOption.DWS_FLEX_START for o in options
     )
+    may_mix = limits.allow_mixed_accelerators
+    one_machine = (
+        not workload.is_sized
+        and workload.accelerators_per_job == 1
+        and not may_mix
+        and (limits.min_providers or 1) == 1
+        and limits.max_provider_share is None
+    )
     return PlanRules(
         term_end=request.term_end
         or ("within" if request.horizon_months < SHORTEST_TERM else "full"),
@@ -109,14 +117,9 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         server_software=software if own.servers is None else ANY,
         interruptible=is_spot_wanted if workload.interruptible is None else workload.interruptible,
         whole_nodes=not limits.allow_partial_nodes,
-        one_accelerator=workload.is_sized and not limits.allow_mixed_accelerators,
-        one_machine=(
-            not workload.is_sized
-            and workload.accelerators_per_job == 1
-            and not limits.allow_mixed_accelerators
-            and (limits.min_providers or 1) == 1
-            and limits.max_provider_share is None
-        ),
+        one_accelerator=not may_mix
+        and (workload.is_sized or (may_mix is False and not one_machine)),
+        one_machine=one_machine,
         smallest_cents=10 ** (2 - decimals_of(request.currency)),
         all_break_even=request.break_even == "all",
         is_sized=workload.is_sized,

@@ -210,7 +210,7 @@ class _Search:
         few = Solution(few.values, few.cost, relaxed.bound)
         if few.values is not None and few.cost - few.bound <= self.gap * abs(few.cost):
             return few
-        open_ = few.cost - relaxed.bound
+        open_ = min(few.cost, self.ceiling) - relaxed.bound
         upper[choices] = np.where(reduced <= open_ * (1 + _SAME) + _SAME, self.upper[choices], 0.0)
         whole = self._settled(upper, relaxed.bound)
         if few.cost < whole.cost:
@@ -286,6 +286,9 @@ class _Search:
             raise self.work.leave_out("a search for whole units")
         highs = self.programme(np.zeros(upper.size), upper, is_whole=True)
         options = {**_BRANCH_OPTIONS, "presolve": presolve, "mip_rel_gap": self.gap}
+        beyond = self.ceiling + _SAME * abs(self.ceiling)
+        if np.isfinite(beyond):
+            options["objective_bound"] = beyond
         for option, value in options.items():
             highs.setOptionValue(option, value)
         looks = 0
@@ -313,11 +316,12 @@ class _Search:
                 raise error
         self.work.check()
         if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-            return Solution(None, np.inf, np.inf)
+            return Solution(None, np.inf, beyond)
+        bound = min(float(info.mip_dual_bound), beyond)
         if int(info.primal_solution_status) != _FEASIBLE:
-            return Solution(None, np.inf, float(info.mip_dual_bound))
+            return Solution(None, np.inf, bound)
         values = np.array(highs.getSolution().col_value)
-        return Solution(values, float(info.objective_function_value), float(info.mip_dual_bound))
+        return Solution(values, float(info.objective_function_value), bound)
 
     def programme(self, lower: Floats, upper: Floats, *, is_whole: bool = False) -> highspy.Highs:
         highs = _SilentHighs()  # type: ignore[no-untyped-call]

@@ -11,7 +11,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative
 
 SXM, PCIE = "nvidia-a100-80gb-sxm", "nvidia-a100-80gb-pcie"
-FIELD = "constraints.accelerators"
+FIELD, MIXED = "constraints.accelerators", "constraints.allow_mixed_accelerators"
 
 
 def asked(accelerator: str, **fields: Any) -> ComparisonAnswer:
@@ -38,8 +38,11 @@ def test_another_card_of_the_same_memory_is_offered_with_its_saving() -> None:
     (other,) = named(answer)
     assert other.value[0] == SXM
     assert PCIE in other.value
+    assert other.together_with == {MIXED: False}
     assert "Hours of A100 SXM4 80 GB are converted by measured training rates" in other.why
-    again = asked("A100-80GB", constraints={FIELD.rpartition(".")[2]: list(other.value)})
+    fields = {FIELD: list(other.value), **other.together_with}
+    limits = {field.rpartition(".")[2]: value for field, value in fields.items()}
+    again = asked("A100-80GB", constraints=limits)
     assert answer.verdict is not None
     assert again.verdict is not None
     assert again.verdict.total == other.total

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner.contract.answer.common import ScenarioKey
@@ -170,6 +170,8 @@ def small_request(seed: int) -> dict[str, Any]:
 
 @examples(3, 200)
 @given(st.integers(0, 10**6))
+@example(1016)  # two servers and two contracts for a year, in the place of four servers
+@example(1030)  # two contracts, where the best plan at stated values signs four
 def test_no_plan_that_is_tried_by_itself_costs_half_a_percent_less(seed: int) -> None:
     found = solved(small_request(seed))
     choice, simulation = found.choice, found.simulation
