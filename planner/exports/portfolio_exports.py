@@ -73,7 +73,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
     spread: list[tuple[Any, ...]] = []
     if (ends := answer.range) is not None:
         doubt = "" if ends.holds else " (does not hold here)"
-        figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90, "mean": ends.mean}
+        figures = {"p10": ends.p10, "median": ends.p50, "p90": ends.p90}
         spread = [
             (f"Total, {name} of simulated cases{doubt}, {answer.currency}", amount)
             for name, amount in figures.items()
@@ -83,7 +83,12 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         ("Months", f"{answer.horizon_months} from {answer.start}"),
         ("Advice", answer.headline),
         (f"Net present cost, {answer.currency}", answer.net_present_cost),
-        (f"Total, {answer.currency}", answer.total_cost),
+        (f"Expected cost, {answer.currency}", answer.expected),
+        *(
+            (f"Risk allowance: {cause.value}, {answer.currency}", amount)
+            for cause, amount in answer.risk_allowance.items()
+        ),
+        (f"Total as stated, {answer.currency}", answer.total_cost),
         (f"Capital to approve now, {answer.currency}", answer.capital_to_approve),
         (f"Resale taken off it, {answer.currency}", answer.resale),
         (f"Planned apart, net present, {answer.currency}", answer.apart),

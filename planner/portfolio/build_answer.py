@@ -23,10 +23,11 @@ from planner.contract.answer.portfolio import (
     ProjectWriteOff,
     SharedPool,
 )
-from planner.contract.answer.scenario import CostLine, Purchase
+from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
 from planner.costing.advice.verdict import capital_to_approve
-from planner.costing.results.scenario_result import Scenario, is_of_resale
+from planner.costing.choice import standard_error
+from planner.costing.results.scenario_result import Scenario, cents, is_of_resale
 from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import PortfolioPlan, StandAlone
@@ -37,7 +38,6 @@ from planner.portfolio.words import (
     NO_PLAN,
     TOO_LITTLE_WORK,
     describe_plan,
-    describe_sureness,
     describe_turns,
     describe_waiting,
     explain_share,
@@ -76,9 +76,7 @@ class _Builder:
         )
         return answer.model_copy(
             update={
-                "headline": describe_plan(answer, decision)
-                + describe_turns(answer)
-                + describe_sureness(answer),
+                "headline": describe_plan(answer, decision) + describe_turns(answer),
                 "projects": explained,
             }
         )
@@ -123,7 +121,13 @@ class _Builder:
         purchases, in_service = usage.purchases(), usage.in_service()
         available = sum(row.hours_available for row in in_service)
         servers = (row for row in purchases if row.kind == "server")
-        lines = self._lines()
+        rows = [(name, line) for name, part in self._parts() for line in part.lines]
+        lines = tuple(
+            PortfolioLine.of_values(
+                **{**line.__dict__, "source": source_key(line.source), "project": name}
+            )
+            for name, line in sorted(rows, key=lambda row: row[1].month)
+        )
         return {
             "machines": usage.machines(),
             "pools": tuple(_pools(books)),
@@ -144,7 +148,11 @@ class _Builder:
                 for category in dict.fromkeys(sorted(line.category for line in lines))
             },
             "cash_per_month": books.cash_per_month,
-            "write_off": self._write_off(),
+            "write_off": tuple(
+                ProjectWriteOff(project=name, source=source_key(key), amounts=amounts)
+                for name, part in self._parts()
+                for key, amounts in part.write_off.items()
+            ),
             "offers": {key: build_offer(source) for key, source in usage.offers().items()},
             "servers": tuple(build_server(s) for s in usage.sources() if s.is_owned),
             "lines": lines,
@@ -159,7 +167,12 @@ class _Builder:
             return {"why_no_range": TOO_LITTLE_WORK}
         seed = int(results.preparation.projects[0].alone.assumptions["seed"])
         holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
-        return {"range": build_range(simulated, plan.books, seed, holds=holds)}
+        return {
+            "expected": cents(float(simulated[1].mean())),
+            "standard_error": cents(standard_error(simulated[1])),
+            "risk_allowance": results.risk_allowance,
+            "range": build_range(simulated, plan.books, seed, holds=holds),
+        }
 
     def _parts(self) -> list[tuple[str, Scenario]]:
         assert self.plan is not None
@@ -168,24 +181,13 @@ class _Builder:
         owners = zip(books.members, books.own, strict=True)
         return shared + [(member.name, part) for member, parts in owners for part in parts]
 
-    def _lines(self) -> tuple[PortfolioLine, ...]:
-        lines = [_line(line, name) for name, part in self._parts() for line in part.lines]
-        return tuple(sorted(lines, key=lambda line: line.month))
-
-    def _write_off(self) -> tuple[ProjectWriteOff, ...]:
-        return tuple(
-            ProjectWriteOff(project=name, source=source_key(key), amounts=amounts)
-            for name, part in self._parts()
-            for key, amounts in part.write_off.items()
-        )
-
     def _project(self, alone: StandAlone) -> ProjectShare:
         results, name, plan = self.results, alone.name, self.plan
         member = alone.member if plan is None else plan.laid.get(name, alone.member)
         demand = member.alone.demand
         waits, shares = name in results.waiting, results.shares
-        cents = None if shares is None or waits else shares.cents[name]
-        share = None if cents is None else Decimal(cents).scaleb(-2)
+        part = None if shares is None or waits else shares.cents[name]
+        share = None if part is None else Decimal(part).scaleb(-2)
         cost = None if alone.books is None else alone.books.net_present_cost
         without = results.without.get(name)
         usage, shared_hours, in_all = self.usage, 0.0, 0.0
@@ -303,11 +305,6 @@ def _pools(books: Books) -> Iterator[SharedPool]:
                 mean_wait_hours=round(busiest.waits.mean, 2),
                 p90_wait_hours=round(busiest.waits.p90, 2),
             )
-
-
-def _line(line: CostLine, project: str) -> PortfolioLine:
-    values = {**line.__dict__, "source": source_key(line.source), "project": project}
-    return PortfolioLine.of_values(**values)
 
 
 def _describe_purchases(purchases: tuple[Purchase, ...]) -> Iterator[str]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
+from planner.contract.answer.risk import Cause
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.results.scenario_result import cents
 from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import (
     PortfolioPreparation,
 )
-from planner.portfolio.risk import PortfolioSimulation
+from planner.portfolio.risk import PortfolioSimulation, ProjectDraws
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
@@ -213,16 +215,36 @@ class PortfolioResults:
         return costs
 
     @cached_property
-    def simulated(self) -> Floats | None:
-        """[2, N] net present and nominal cost of the plan in simulated outcomes; None where it is
-        not asked for, or the work left allows for too few. After all else that takes work."""
+    def _drawn(self) -> tuple[PortfolioSimulation, Sequence[ProjectDraws]] | None:
         if self.plan is None:
             return None
         simulation = PortfolioSimulation(self.plan.books)
         with suppress(WorkSpentError):
             samples = simulation.fit(self.work.share(RANGE_SHARE))
-            return simulation.cost(simulation.draw(samples)) if samples else None
+            return (simulation, simulation.draw(samples)) if samples else None
         return None
+
+    @cached_property
+    def simulated(self) -> Floats | None:
+        """[2, N] net present and nominal cost of the plan in simulated outcomes; None where the
+        work left allows for too few. After all else that takes work."""
+        return None if self._drawn is None else self._drawn[0].cost(self._drawn[1])
+
+    @cached_property
+    def risk_allowance(self) -> dict[Cause, Decimal]:
+        """What each cause adds to the total as stated, switched on after those before it: they sum
+        to the expected cost less that total."""
+        drawn, simulated, plan = self._drawn, self.simulated, self.plan
+        if drawn is None or simulated is None or plan is None:
+            return {}
+        causes, before, added = list(Cause), plan.books.total_cost, dict[Cause, Decimal]()
+        for n, cause in enumerate(causes, start=1):
+            some = frozenset(causes[:n])
+            varied = [replace(one, outcomes=one.outcomes.with_causes(some)) for one in drawn[1]]
+            costs = simulated if n == len(causes) else drawn[0].cost(varied)
+            mean = cents(float(costs[1].mean()))
+            added[cause], before = mean - before, mean
+        return added
 
     @cached_property
     def cost_of_waiting(self) -> Decimal | None:

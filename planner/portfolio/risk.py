@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.comparison.results import range_of_plan
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.risk import PortfolioRange
+from planner.contract.answer.risk import Cause, PortfolioRange
 from planner.contract.request.finance import Risk
 from planner.costing.analysis.outcomes import (
     Outcomes,
@@ -130,6 +130,7 @@ class PortfolioSimulation:
             if not views:
                 costing += TWICE * plan_units(1_000, self._alone(leaf, 0).measure(leaf.own[0])[0],
                                               months)  # fmt: skip
+        costing *= len(Cause)
         wanted = fit_memory(self.parameters[0].samples, prices + 6 * count, months)
         left = work.remaining - measuring_units(count, len(self.books.inputs[0].sources))
         samples = fit_samples(wanted, costing, left * 0.9)
@@ -660,7 +661,6 @@ def build_range(cost: Floats, books: Books, seed: int, *, holds: bool) -> Portfo
         p10=p10,
         p50=p50,
         p90=p90,
-        mean=cents(float(cost[1].mean())),
         present_p10=low,
         present_p50=middle,
         present_p90=high,

@@ -11,6 +11,7 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.labels import ROLE_TITLES, traits
+from planner.costing.choice import round_to_error
 from pricing.common.words import pluralize
 
 MOST_NAMED = 3
@@ -63,13 +64,12 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
         return "No plan serves any of the projects."
     bought = _most_named(list(decision))
     what = join([*bought, *_list_rents(answer, is_beside=bool(bought))]) or "rent on demand"
-    cost = format_money(answer.net_present_cost, answer.currency)
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
-    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}"
+    sentence = f"{what[:1].upper()}{what[1:]}: {_describe_cost(answer)} for {whom}"
     if answer.resale:
         resale = format_money(answer.resale, answer.currency)
-        sentence += f", net of {resale} (not discounted) from reselling servers at the end"
+        sentence += f", net of {resale} from reselling servers at the end"
     if answer.saving is None or answer.apart is None or len(answer.projects) == 1:
         return f"{sentence}."
     if not answer.saving:
@@ -80,9 +80,23 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     apart = format_money(answer.apart, answer.currency)
     part = float(abs(answer.saving) / answer.apart)
     percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
+    sentence += f"; as stated and net present, {differs} ({percent})"
     if answer.saving > 0:
-        return f"{sentence}, {differs} ({percent}) less than the {apart} of planning apart."
-    return f"{sentence}, {differs} ({percent}) more than the {apart} of planning apart, {_NO_ROOM}."
+        return f"{sentence} less than the {apart} of planning apart."
+    return f"{sentence} more than the {apart} of planning apart, {_NO_ROOM}."
+
+
+def _describe_cost(answer: PortfolioAnswer) -> str:
+    """The expected cost with its range; the total as stated where no outcomes were simulated."""
+    ends, currency = answer.range, answer.currency
+    if ends is None or answer.expected is None:
+        return f"{format_money(answer.total_cost or Decimal(0), currency)} as stated"
+    error = float(answer.standard_error or 0)
+    rounded = f"expect {round_to_error(float(answer.expected), error):,.0f} {currency}"
+    if not ends.holds:
+        return rounded
+    low, high = (f"{round_to_error(float(one), error):,.0f}" for one in (ends.p10, ends.p90))
+    return f"{rounded} ({low} to {high})"
 
 
 _NO_ROOM = "because shared budgets and quotas leave no room for what each would do on its own"
@@ -255,22 +269,11 @@ def describe_turns(answer: PortfolioAnswer) -> str:
     )
 
 
-def describe_sureness(answer: PortfolioAnswer) -> str:
-    """A sentence of how far all payments may go from plan; "" without a range that holds."""
-    ends = answer.range
-    if ends is None or not ends.holds:
-        return ""
-    low, high = (format_money(one, answer.currency) for one in (ends.p10, ends.p90))
-    return f" All payments, not discounted: {low.rpartition(' ')[0]} to {high} in 8 of 10 cases."
-
-
 def describe_range(ends: PortfolioRange, currency: str) -> str:
-    """Between what the total lies in 8 of 10 simulated outcomes, with the middle and the mean."""
-    low, middle, high, mean = (
-        format_money(one, currency) for one in (ends.p10, ends.p50, ends.p90, ends.mean)
-    )
+    """Between what the total lies in 8 of 10 simulated outcomes, with the middle."""
+    low, middle, high = (format_money(one, currency) for one in (ends.p10, ends.p50, ends.p90))
     doubt = "" if ends.holds else _FAR_FROM_PUBLISHED
-    return f"{low} to {high} in 8 of 10 cases (median {middle}, mean {mean}){doubt}"
+    return f"{low} to {high} in 8 of 10 cases (median {middle}){doubt}"
 
 
 _FAR_FROM_PUBLISHED = (

@@ -25,7 +25,7 @@ from planner.contract.answer.comparison import (
     OfferUsed,
     ServerUsed,
 )
-from planner.contract.answer.risk import PortfolioRange
+from planner.contract.answer.risk import Cause, PortfolioRange
 from planner.contract.answer.scenario import CostLine, Purchase
 
 PORTFOLIO_VERSION = 1
@@ -212,6 +212,19 @@ class PortfolioAnswer(AnswerModel):
         default=None, description="The plan discounted to the start: what plans are ranked by."
     )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    expected: Money | None = Field(
+        default=None,
+        description="Expected cost: the mean of the total over the simulated outcomes; null where "
+        "none were simulated.",
+    )
+    standard_error: Money | None = Field(
+        default=None, description="Standard error of the expected cost."
+    )
+    risk_allowance: dict[Cause, Money] = Field(
+        default_factory=dict,
+        description="What each cause adds to the total as stated, switched on after those before "
+        "it: with it they sum to the expected cost.",
+    )
     range: PortfolioRange | None = Field(default=None, description="Range of the total.")
     why_no_range: str = Field(default="", description="Why there is no range; empty with one.")
     gap: Share | None = Field(

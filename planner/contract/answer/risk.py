@@ -99,7 +99,6 @@ class PortfolioRange(AnswerModel):
     p10: Money = Field(description="10th percentile of the total.")
     p50: Money = Field(description="Its median.")
     p90: Money = Field(description="Its 90th percentile.")
-    mean: Money = Field(description="Its mean.")
     present_p10: Money = Field(description="10th percentile of the net present cost.")
     present_p50: Money = Field(description="Its median.")
     present_p90: Money = Field(description="Its 90th percentile.")

@@ -109,7 +109,13 @@ class PortfolioPage:
             ("Capital to approve now", money(capital, currency) if capital else "nothing"),
             ("Owed after the plan", money(owed, currency) if owed else "nothing"),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
-            ("All its payments, not discounted", money(answer.total_cost, currency)),
+            ("Expected cost", money(answer.expected, currency)),
+            *(
+                (f"Risk allowance: {cause.value}", money(amount, currency))
+                for cause, amount in answer.risk_allowance.items()
+                if amount
+            ),
+            ("Total as stated", money(answer.total_cost, currency)),
             *([("Resale taken off them", money(answer.resale, currency))] if answer.resale else []),
             ("Range of the total", spread),
             ("Budget", self._budget_words()),

@@ -14,8 +14,10 @@ import pytest
 from planner.commands.tables import portfolio_tables
 from planner.comparison import compare
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.risk import Cause
 from planner.contract.request.portfolio import read_portfolio
 from planner.costing.analysis.outcomes import PriceDrivers, planned_outcomes
+from planner.costing.choice import round_to_error
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.portfolio.books import Allotment
@@ -219,7 +221,12 @@ def test_command_and_workbook_tell_the_range() -> None:
     book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(planned)))
     summary = {row[0]: row[1] for row in book["Summary"].values}
     assert summary["Total, p10 of simulated cases, USD"] == pytest.approx(float(ends.p10))
-    assert summary["Total, mean of simulated cases, USD"] == pytest.approx(float(ends.mean))
+    assert planned.expected is not None
+    assert summary["Expected cost, USD"] == pytest.approx(float(planned.expected))
+    assert planned.total_cost + sum(planned.risk_allowance.values()) == planned.expected
+    assert tuple(planned.risk_allowance) == tuple(Cause)
+    shown = round_to_error(float(planned.expected), float(planned.standard_error or 0))
+    assert f": expect {shown:,.0f} USD (" in planned.headline
 
 
 def test_without_work_for_outcomes_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

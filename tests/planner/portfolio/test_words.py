@@ -38,7 +38,9 @@ def test_a_saving_of_less_than_a_thousandth_is_none(answer, saving, words):
     amounts = {"saving": Decimal(saving), "apart": Decimal("1132589.00")}
     fraction = float(amounts["saving"] / amounts["apart"])
     close = answer.model_copy(update={**amounts, "saving_fraction": fraction})
-    assert describe_plan(close, ["rent on demand"]).endswith(words)
+    text = describe_plan(close, ["rent on demand"])
+    assert text.endswith(words)
+    assert ("; as stated and net present, " in text) is words.startswith(", ")
 
 
 def test_a_project_that_the_others_pay_reads_so(answer):
