@@ -76,7 +76,6 @@ from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.statements.returns import (
     book_leases,
     internal_rate_of_return,
-    modified_rate_of_return,
     summarize_fiscal_years,
     why_no_internal_rate,
 )
@@ -483,15 +482,13 @@ def _returns(own: Scenario, rent: Scenario, calendar: Calendar) -> dict[str, Any
     moments_paid = sorted(moment for moment, amount in saved.items() if amount)
     flows = np.array([saved[moment] for moment in moments_paid], dtype=np.float64) / 100.0
     years = np.array(moments_paid, dtype=np.float64) / 12.0
-    rate, internal = calendar.discount_rate_per_year, internal_rate_of_return(flows, years)
+    internal = internal_rate_of_return(flows, years)
     why_not = "" if internal is not None else why_no_internal_rate(flows, years) or NO_SINGLE_RATE
-    modified = modified_rate_of_return(flows, years, rate, rate)
     return {
         "against": rent.key,
         "net_present_value": rent.net_present_cost - own.net_present_cost,
         "internal_rate_of_return": _round(internal, 8),
         "why_no_internal_rate": why_not,
-        "modified_internal_rate_of_return": _round(modified, 8),
         "payback_months": months_to_pay_back(own, rent, calendar),
         "discounted_payback_months": months_to_pay_back(own, rent, calendar, is_discounted=True),
     }

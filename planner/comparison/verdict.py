@@ -19,12 +19,12 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import (
     format_money,
     format_month,
+    parse_month,
 )
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
     CostInterval,
     DecisionPart,
-    LateDelivery,
     NextBest,
     Verdict,
 )
@@ -44,10 +44,7 @@ from planner.costing.advice.verdict import (
     name_rival,
     obligation_to_sign,
 )
-from planner.costing.analysis.plan_costs import may_rent
-from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.choice import round_to_error, standard_error
-from planner.costing.cost_model.ownership import DeliveryRisk
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.results.scenario_result import (
     Scenario,
@@ -129,7 +126,6 @@ class _Facts:
             against=self._against(),
             budget=tuple(list_budget_uses(results, plan)),
             confidence=chance_to_be_cheapest(results, plan),
-            late_delivery=self._late_delivery(),
             oldest_price=min((day for day in days if day is not None), default=None),
             unknown_prices=()
             if results.is_small
@@ -190,30 +186,6 @@ class _Facts:
             difference_in_present_value=self.results.recommendation.saving,
         )
 
-    def _late_delivery(self) -> LateDelivery | None:
-        inputs = self.results.inputs
-        ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
-        risks = [s.delivery for s in ordered if s is not None and s.delivery is not None]
-        if not risks:
-            bought = [inputs.servers.by_key.get(key) for key in self.plan.units_started]
-            delay = max((s.certain_delay_months for s in bought if s), default=0)
-            return (
-                LateDelivery(
-                    months=delay,
-                    probability=1.0,
-                    cost=Decimal("0.00"),
-                    sentence=f"The servers arrive {pluralize(delay, 'month')} late: the plan "
-                    "allows for that and pays for other machines until then.",
-                )
-                if delay
-                else None
-            )
-        latest = max(risks, key=lambda risk: risk.late_months)
-        if not may_rent(self.plan, inputs):
-            return describe_late_delivery(latest, None, "")
-        cost = cents(cost_of_late_servers(self.plan, inputs, self.results.risk_parameters))
-        return describe_late_delivery(latest, cost, self.results.request.currency)
-
 
 def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float | None:
     """Chance that the plan is the cheapest, under whatever scenario it stands; None where there is
@@ -271,37 +243,6 @@ def months_to_pay_back(
 
 
 # Servers that come late -----------------------------------------------------------------------
-
-
-def describe_late_delivery(risk: DeliveryRisk, cost: Decimal | None, currency: str) -> LateDelivery:
-    """Months late, the chance of it, and what it costs more; no `cost` where nothing may be rented
-    meanwhile.
-
-    >>> describe_late_delivery(DeliveryRisk(6, 0.25), Decimal(1200), "USD").sentence
-    'If the servers arrive 6 months late (25% of cases), renting in the meantime costs 1,200 USD \
-more.'
-    >>> describe_late_delivery(DeliveryRisk(6, 0.25), None, "USD").sentence
-    'If the servers arrive 6 months late (25% of cases), their work waits, as nothing may be \
-rented in the meantime. The range counts the cost of those hours all the same.'
-    """
-    length = pluralize(round(risk.late_months), "month")
-    how_late = f"{length} late" if risk.probability is not None else f"{length} late or later"
-    chance = ABOVE_P90 if risk.probability is None else risk.probability
-    if cost is None:
-        meanwhile = (
-            "their work waits, as nothing may be rented in the meantime. The range counts the cost "
-            "of those hours all the same"
-        )
-    elif cost > 0:
-        meanwhile = f"renting in the meantime costs {format_money(cost, currency)} more"
-    else:
-        meanwhile = "renting in the meantime costs no more than the servers would"
-    return LateDelivery(
-        months=risk.late_months,
-        probability=chance,
-        cost=cost or Decimal("0.00"),
-        sentence=f"If the servers arrive {how_late} ({chance:.0%} of cases), {meanwhile}.",
-    )
 
 
 # Sentences ------------------------------------------------------------------------------------
@@ -404,6 +345,7 @@ class VerdictWords:
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)
+        yield self._why_longer()
         yield self._against_on_demand()
         actions = {part.action for part in self.facts.decision}
         owns = not actions.isdisjoint(OWNING)
@@ -441,6 +383,19 @@ class VerdictWords:
         rent = self.results.inputs.by_key[row.against].label
         from_use = f"from {pays_from:.0%} use on" if pays_from >= HALF_PERCENT else "at any use"
         return f"{text}; over their life they cost less than {rent} {from_use}."
+
+    def _why_longer(self) -> str:
+        calendar = self.results.calendar
+        for part in self.facts.decision:
+            if part.action == "commit" and part.term_months and part.last_start:
+                end = calendar.index(parse_month(part.last_start)) + part.term_months
+                if end > calendar.months:
+                    beyond = pluralize(end - calendar.months, "month")
+                    return (
+                        f"A contract of {part.term_months} months ends {beyond} after the plan: "
+                        "the cost has all of it, and nothing for its use after the plan."
+                    )
+        return ""
 
     def _why_rent_beside(self) -> str:
         inputs, decision = self.results.inputs, self.facts.decision

@@ -34,14 +34,13 @@ def returns(shown: ScenarioAnswer, currency: str) -> list[str]:
     one = shown.finance
     if one is None or one.against is None:
         return []
-    rate, modified = one.internal_rate_of_return, one.modified_internal_rate_of_return
+    rate = one.internal_rate_of_return
     payback, discounted = one.payback_months, one.discounted_payback_months
-    none, never = "none, or more than one", "never"
+    never = "never"
     no_rate = f"none: {one.why_no_internal_rate}"
     return [
         f"Net present value {money(one.net_present_value, currency)}",
         f"Internal rate of return {no_rate if rate is None else percent(rate, 1) + ' a year'}",
-        f"Modified rate of return {none if modified is None else percent(modified, 1) + ' a year'}",
         f"Payback {never if payback is None else number(payback, 1) + ' months'}",
         "Discounted payback "
         + (never if discounted is None else number(discounted, 1) + " months"),

@@ -282,8 +282,7 @@ def advice(answer: ComparisonAnswer) -> list[str]:
     told = answer.verdict
     if told is None:
         return list(answer.recommendation.because)
-    return [told.sentence, *told.reasons, *told.turns,
-            *([told.late_delivery.sentence] if told.late_delivery else [])]  # fmt: skip
+    return [told.sentence, *told.reasons, *told.turns]
 
 
 def _on_the_page(answer: ComparisonAnswer) -> list[str]:

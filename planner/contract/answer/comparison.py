@@ -375,12 +375,10 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         text."""
         if self.verdict is None:
             return self.recommendation.because
-        late, waiting = self.verdict.late_delivery, self.verdict.waiting
-        risks = [waiting] if waiting else []
-        risks += [late.sentence] if late else []
-        risks += self.verdict.ask_first
+        told = self.verdict
+        risks = (*([told.waiting] if told.waiting else []), *told.ask_first)
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)
+        return (told.sentence, *told.reasons, *risks, *told.turns, *proof)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

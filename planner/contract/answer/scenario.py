@@ -130,10 +130,6 @@ class ScenarioFinance(AnswerModel):
     why_no_internal_rate: str = Field(
         default="", description="Why there is no internal rate of return; empty where there is."
     )
-    modified_internal_rate_of_return: Share | None = Field(
-        default=None,
-        description="The same with savings invested, and spending financed, at the discount rate.",
-    )
     payback_months: Months | None = Field(
         default=None,
         description="Months until what is saved stays above what was spent, each payment counted "

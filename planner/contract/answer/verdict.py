@@ -11,7 +11,6 @@ from planner.contract.answer.common import (
     Accelerators,
     AnswerModel,
     Money,
-    Months,
     ScenarioKey,
     Share,
 )
@@ -152,7 +151,7 @@ class Alternative(AnswerModel):
         "null or an empty list for a limit that the request states and would have to leave out.",
         json_schema_extra={"unit": "see field"},
     )
-    together_with: dict[str, int] = Field(
+    together_with: dict[str, bool | int] = Field(
         default_factory=dict,
         description="Other fields that this plan takes, with their values: budgets that have to be "
         "higher too, or a limit that keeps out plans which nobody would run.",
@@ -168,18 +167,6 @@ class Alternative(AnswerModel):
         default="", description="Why there is no saving to tell; empty where there is."
     )
     why: str = Field(description="Why it is off unless asked for.")
-
-
-class LateDelivery(AnswerModel):
-    """What it costs if the servers of the plan come late."""
-
-    months: Months = Field(description="Months by which they come later than planned.")
-    probability: Share = Field(description="Chance that they come as late as that.")
-    cost: Money = Field(
-        description="What the work rented meanwhile costs more than running the servers would; 0 "
-        "where the delay is certain, as the total has it already, and where nothing may be rented."
-    )
-    sentence: str = Field(description="The same in words.")
 
 
 class Verdict(AnswerModel):
@@ -247,11 +234,6 @@ class Verdict(AnswerModel):
     )
     confidence: Share | None = Field(
         default=None, description="Share of the simulated outcomes in which it stays the cheapest."
-    )
-    late_delivery: LateDelivery | None = Field(
-        default=None,
-        description="What it costs if servers come late; null where none is bought, or none may "
-        "come late.",
     )
     oldest_price: dt.date | None = Field(
         default=None, description="Day of the oldest rental price that the advised plan pays."

@@ -143,21 +143,6 @@ def planned_simulation(
     return Simulation(inputs, parameters, drivers, outcomes)
 
 
-def cost_of_late_servers(plan: Scenario, inputs: ModelInputs, parameters: RiskParameters) -> float:
-    """What a plan costs more, undiscounted, where its servers come as late as they may and all
-    else is as planned."""
-    simulation = planned_simulation(inputs, parameters, [plan])
-    costs = simulation.measure([plan])
-    certain = {
-        key: replace(server, delivery=server.delivery and server.delivery.is_certain)
-        for key, server in simulation.market.servers.items()
-    }
-    late = replace(simulation.outcomes, delivery=np.zeros(1))
-    as_planned = cost_plans(costs, simulation.market, simulation.outcomes)
-    when_late = cost_plans(costs, replace(simulation.market, servers=certain), late)
-    return float(when_late[1, 0, 0] - as_planned[1, 0, 0])
-
-
 @dataclass(frozen=True)
 class Simulation:
     """Samples of a comparison, and what plans cost in them."""

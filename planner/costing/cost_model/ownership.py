@@ -658,11 +658,6 @@ class DeliveryRisk:
         return cls(float(high), least_months=float(low), planned_months=planned_months)
 
     @property
-    def is_certain(self) -> DeliveryRisk:
-        """The same where it does come late."""
-        return DeliveryRisk(self.late_months, 1.0)
-
-    @property
     def certain_months(self) -> int:
         """Whole months by which it comes late whatever happens.
 

@@ -111,24 +111,6 @@ def _bisect(flows: Floats, years: Floats, at: int) -> float:
     return (low + high) / 2
 
 
-def modified_rate_of_return(
-    flows: Floats, years: Floats, finance_rate: float, reinvestment_rate: float
-) -> float | None:
-    """(value of the receipts at the end / present value of the payments)^(1 / years) − 1; None
-    without payments, receipts or time between them.
-
-    >>> flows, years = np.array([-120.0, 39.0, 30.0, 21.0, 37.0, 46.0]), np.arange(6.0)
-    >>> round(modified_rate_of_return(flows, years, 0.10, 0.12), 6)
-    0.126094
-    """
-    end = float(years.max(initial=0.0))
-    spent = -present_value(np.minimum(flows, 0.0), years, finance_rate)
-    earned = present_value(np.maximum(flows, 0.0), years - end, reinvestment_rate)
-    if spent <= 0 or earned <= 0 or end <= 0:
-        return None
-    return float((earned / spent) ** (1.0 / end) - 1.0)
-
-
 def payback_months(
     flows: Sequence[float], closing: float = 0.0, moments: Sequence[float] | None = None
 ) -> float | None:

@@ -312,8 +312,6 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
         yield part.sentence[:1].upper() + part.sentence[1:], *_money(part.amount, answer.currency)
     for reason in verdict.reasons:
         yield "Why", reason, ""
-    if verdict.late_delivery:
-        yield "If servers come late", verdict.late_delivery.sentence, ""
     for sentence in verdict.ask_first:
         yield "Ask first", sentence, ""
     for sentence in verdict.turns:

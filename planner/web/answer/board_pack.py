@@ -302,8 +302,6 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(f"{money(amount, page.currency)} on top of these: {kinds}", SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
-    if page.verdict.late_delivery:
-        yield text(page.verdict.late_delivery.sentence)
     yield from map(text, page.verdict.ask_first)
     yield Spacer(1, 5)
     figures = [(one.title, one.in_a_line) for one in page.figure_rows]

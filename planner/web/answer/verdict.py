@@ -215,7 +215,6 @@ def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[s
     return [
         ("Net present value", money(finance.net_present_value, currency)),
         ("Internal rate of return", internal),
-        ("Modified rate of return", _rate(finance.modified_internal_rate_of_return)),
         ("Payback", _months(finance.payback_months)),
         ("Discounted payback", _months(finance.discounted_payback_months)),
         ("Cost per year", money(finance.cost_per_year, currency)),

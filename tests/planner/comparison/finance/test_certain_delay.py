@@ -61,12 +61,8 @@ def test_the_total_has_the_rent_of_the_months_without_the_server(late: dict[str,
 
 
 @pytest.mark.parametrize("late", CERTAIN)
-def test_the_words_and_the_range_know_of_it(late: dict[str, Any]) -> None:
+def test_the_range_knows_of_it(late: dict[str, Any]) -> None:
     found = answer(late)
-    assert found.verdict is not None
-    assert found.verdict.late_delivery is not None
-    assert found.verdict.late_delivery.months == 3
-    assert "arrive 3 months late: the plan allows for that" in found.verdict.late_delivery.sentence
     assert found.risk is not None
     assert found.risk.on_prem is not None
     assert found.risk.on_prem.total_p10 is not None
