@@ -375,10 +375,10 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         text."""
         if self.verdict is None:
             return self.recommendation.because
-        told = self.verdict
-        risks = (*([told.waiting] if told.waiting else []), *told.ask_first)
+        waiting = (self.verdict.waiting,) if self.verdict.waiting else ()
+        risks = (*waiting, *self.verdict.ask_first)
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (told.sentence, *told.reasons, *risks, *told.turns, *proof)
+        return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

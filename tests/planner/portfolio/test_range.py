@@ -173,7 +173,9 @@ def test_the_answer_says_how_sure_it_is() -> None:
     assert today.why_no_range == ""
     assert ends.p10 < ends.p50 < ends.p90
     assert (ends.samples, ends.holds) == (2_000, True)
-    assert f"{ends.p10:,.0f} to {ends.p90:,.0f} USD in 8 of 10 cases." in today.headline
+    error = float(today.standard_error or 0)
+    low, high = (f"{round_to_error(float(one), error):,.0f}" for one in (ends.p10, ends.p90))
+    assert f" ({low} to {high}) for 4 projects" in today.headline
 
 
 def test_an_answer_without_a_plan_says_that_nothing_varies() -> None:
