@@ -31,19 +31,16 @@ class PlansWithCredits:
         bound = plan.bound - sum(p.most_excess(self.inputs.calendar) for p in self.inputs.pools)
         if not plan.feasible:
             return replace(plan, bound=bound)
-        cost = self._cost(plan)
-        return replace(plan, cost=cost, bound=min(bound, cost))
-
-    def _cost(self, plan: Plan) -> float:
         calendar, bills = self.inputs.calendar, self._bills(plan)
         months, units = self.problem.hours.size, self.problem.units
         keys = [one.key for one in self.problem.rental_options] + [one.key for one in units]
         hours = {key: np.zeros(months) for key in keys} | plan.rented_hours | plan.used_hours
         started = {one.key: np.zeros(months, np.int64) for one in units} | plan.units_started
-        return plan_cost(self.problem, started, hours) + sum(
+        cost = plan_cost(self.problem, started, hours) + sum(
             float(amounts @ calendar.discount_of(pool.paid)) * (1.0 - calendar.tax_rate)
             for pool, amounts in settle_pools(self.inputs.pools, bills)
         )
+        return replace(plan, cost=cost, bound=min(bound, cost))
 
     @cached_property
     def _billed(self) -> dict[str, Bills]:
