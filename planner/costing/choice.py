@@ -275,7 +275,8 @@ def _neighbours(
         if frozenset(units.items()) in tried:
             continue
         tried.add(frozenset(units.items()))
-        excluded = frozenset(inputs.by_key.keys() - (known - (new - units.keys())))
+        others = {key for key in known - units.keys() if part_of(inputs.by_key[key])}
+        excluded = frozenset(inputs.by_key.keys() - (known - others))
         plan = solve_scenario(inputs, ScenarioKey.HYBRID, work, excluded=excluded, units=units)
         if plan.feasible and choice.find(plan) is None:
             yield Candidate(plan, inputs.by_key)
@@ -293,8 +294,9 @@ def _moved(
     for key in bound:
         step = max(1, round(started[key] * share))
         limit = inputs.units[key].max_units
-        if started[key] > step:
-            yield {**started, key: started[key] - step}
+        fewer = {k: n for k, n in {**started, key: started[key] - step}.items() if n}
+        if fewer:
+            yield fewer
         if limit is None or started[key] + step <= limit:
             yield {**started, key: started[key] + step}
         whole = [one for one in new if one in inputs.units]
@@ -302,8 +304,8 @@ def _moved(
             unit = inputs.units[other]
             more = max(1, round(step * inputs.units[key].capacity / unit.capacity))
             count = started.get(other, 0) + more
-            if started[key] > step and (unit.max_units is None or count <= unit.max_units):
-                yield {**started, key: started[key] - step, other: count}
+            if unit.max_units is None or count <= unit.max_units:
+                yield {**fewer, other: count}
 
 
 def find_candidates(
