@@ -171,6 +171,7 @@ def small_request(seed: int) -> dict[str, Any]:
 @examples(3, 200)
 @given(st.integers(0, 10**6))
 @example(1016)  # two servers and two contracts for a year, in the place of four servers
+@example(1060)  # a contract in the place of a server
 @example(1030)  # two contracts, where the best plan at stated values signs four
 def test_no_plan_that_is_tried_by_itself_costs_half_a_percent_less(seed: int) -> None:
     found = solved(small_request(seed))
