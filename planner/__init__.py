@@ -1,7 +1,3 @@
 """The planner: what a project needs, and what that costs rented, owned or mixed."""
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-"""Before numpy is loaded: the matrices here are so small that a second thread only waits, up to
-a second where another process keeps the other core busy."""
+import pricing  # noqa: F401  It sets the threads of numpy before anything here loads that.
