@@ -151,7 +151,7 @@ class _Chunk:
         since, position = months[start], self.decisions.position(bundle, start)
         monthly, last = held.monthly(since), held.last_month(since)
         for k in range(start, len(months)):
-            cost = monthly[:, months[k] : ends[k]].sum(axis=1)
+            cost = monthly[:, months[k] - since : ends[k] - since].sum(axis=1)
             is_over = ends[k] > last or ends[k] == self._months
             if is_over:
                 cost = cost + held.resale_at_end(since)
@@ -221,21 +221,22 @@ class _Held:
         return max(int(row[-1]) if len(row) else since for row in rows)
 
     def monthly(self, since: int) -> Floats:
-        """[n, T] the work, and running what has come; 0 before it is started."""
-        shape = self.chunk.some.demand.shape
-        serving = np.zeros(shape, np.intp)
-        running = np.zeros(shape)
+        """[n, T - since] the work, and running what has come, from the month in which it is started
+        on."""
+        work = self._work[:, :, since:]
+        serving, running = np.zeros(work.shape[1:], np.intp), np.zeros(work.shape[1:])
         for bit, cohort in enumerate(self._cohorts):
-            service = np.broadcast_to(cohort.service(since), shape)
+            service = cohort.service(since)[since:]
             missing = self.chunk.some.missing(cohort, since)
+            missing = None if missing is None else missing[:, since:]
             service = service if missing is None else service - missing
             serving += (service > 0.5).astype(np.intp) << bit
             if cohort.costs.monthly is not None:
-                paid = np.broadcast_to(cohort.costs.monthly[since][:, 0], shape)
+                paid = cohort.costs.monthly[since, since:, 0]
                 if missing is not None:
-                    paid = paid - missing * cohort.running_costs(since)[:, 0]
+                    paid = paid - missing * cohort.running_costs(since)[since:, 0]
                 running += cohort.units * paid
-        return np.asarray(np.take_along_axis(self._work, serving[None], axis=0)[0] + running)
+        return np.asarray(np.take_along_axis(work, serving[None], axis=0)[0] + running)
 
     @cached_property
     def _work(self) -> Floats:
