@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help rehearse sbom audit run test budget sweep pure check docs format fuzz faults focus mutants bench attack lock clean
+.PHONY: help rehearse sbom audit run test budget sweep check-types check-rest pure check docs format fuzz faults focus mutants bench attack lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,12 +55,17 @@ pure-%:
 	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" $(PURE_$*) $(ARGS)
 
 check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations, documentation
+	@$(MAKE) --no-print-directory -j2 -Otarget check-types check-rest
+
+check-types: ## Types alone, beside which `check` runs all else
+	@$(BIN)/mypy planner pricing gpu_cost_planner docs_build tools
+
+check-rest: ## All that `check` runs but the types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/djlint templates --check --quiet
 	@$(BIN)/djlint templates --lint --quiet
 	@.ci/npm exec --no -- eslint static
-	@$(BIN)/mypy planner pricing gpu_cost_planner docs_build tools
 	@$(BIN)/lint-imports
 	@$(MANAGE) makemigrations --check --dry-run
 	@$(BIN)/python -m mkdocs build --strict --quiet

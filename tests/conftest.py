@@ -57,6 +57,9 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Of the cases of a test that is marked `one_in(n)` every n-th runs here, the first among them,
     the others in `make sweep`. Under FUZZ=1 none is left to the sweep."""
+    names = {"db", "transactional_db", "live_server", "django_db_setup"}
+    if item.get_closest_marker("django_db") or names & {*getattr(item, "fixturenames", ())}:
+        item.add_marker("database")
     marker = item.get_closest_marker("one_in")
     if marker is None or item.get_closest_marker("sweep") or os.environ.get("FUZZ") == "1":
         return
