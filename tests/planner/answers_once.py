@@ -20,17 +20,25 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.analysis.simulation import nobody_waits
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
 from pricing.market.snapshot import Catalog
 
 FEW_OFFERS = 50
-"""Larger catalogs are not compared with each other: telling them apart takes longer."""
+"""Larger catalogs but the bundled one are not compared with each other: telling them apart takes
+longer."""
 _answers: dict[str, tuple[Any, dict[str, Any]]] = {}
 
 
 def compare_once(
-    request: Any, catalog: Catalog, *, work: WorkMeter, report: Any = nobody_waits, **options: Any
+    request: Any,
+    catalog: Catalog,
+    *,
+    work: WorkMeter | None = None,
+    report: Any = nobody_waits,
+    **options: Any,
 ) -> ComparisonAnswer:
     """In the place of `compare`; an error is never kept."""
+    work = work or WorkMeter()
     if report is not nobody_waits:
         return compare(request, catalog, work=work, report=report, **options)
     answer: ComparisonAnswer = _answer_once(compare, request, catalog, work, options)
@@ -54,7 +62,7 @@ def _answer_once(
     work: WorkMeter,
     options: dict[str, Any],
 ) -> Any:
-    if len(catalog.offers) > FEW_OFFERS:
+    if len(catalog.offers) > FEW_OFFERS and catalog is not bundled_catalog():
         return compute(request, catalog, work=work, **options)
     key = f"{compute.__name__} {_key(request, catalog, work, options)}"
     if key in _answers:
@@ -68,7 +76,7 @@ def _answer_once(
 
 
 def _key(request: Any, catalog: Catalog, work: WorkMeter, options: dict[str, Any]) -> str:
-    prices = (
+    prices = catalog is bundled_catalog() or (
         catalog.offers.offers,
         [replace(info, published_at=None) for info in catalog.revisions],
         catalog.regions,

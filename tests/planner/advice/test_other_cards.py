@@ -12,21 +12,15 @@ from planner.contract.answer.verdict import Alternative
 
 SXM, PCIE = "nvidia-a100-80gb-sxm", "nvidia-a100-80gb-pcie"
 FIELD, MIXED = "constraints.accelerators", "constraints.allow_mixed_accelerators"
+YEAR = {"start": "2027-01", "horizon_months": 12, "sensitivity": False, "decide_every_months": 0}
+QUICK = YEAR | {"cheaper_if": False}
 
 
 def asked(accelerator: str, **fields: Any) -> ComparisonAnswer:
     """Four accelerators around the clock in Canada, where eight SXM cards are the least."""
     work = {"kind": "accelerator_hours", "accelerator": accelerator, "hours_per_month": 2920}
     limits = {"countries": ["CA"]} | fields.pop("constraints", {})
-    return compare(
-        {
-            "start": "2027-01",
-            "horizon_months": 12,
-            "workload": work,
-            "constraints": limits,
-            **fields,
-        }
-    ).answer
+    return compare({**YEAR, "workload": work, "constraints": limits, **fields}).answer
 
 
 def named(answer: ComparisonAnswer) -> list[Alternative]:
@@ -56,7 +50,7 @@ def test_a_stated_choice_offers_none() -> None:
 
 def test_one_card_of_a_rented_eight_is_told_of_smaller_ones() -> None:
     work = {"kind": "accelerator_hours", "accelerator": "H200", "hours_per_month": 730}
-    answer = compare({"start": "2027-01", "horizon_months": 12, "workload": work}).answer
+    answer = compare(YEAR | {"workload": work}).answer
     (other,) = named(answer)
     assert "is rented only in machines of 8 or more" in other.why
     assert "half of its 141 GiB" in other.why
@@ -70,7 +64,7 @@ def test_one_card_of_a_rented_eight_is_told_of_smaller_ones() -> None:
 def test_nothing_is_called_idle_where_eight_work_or_fewer_are_sold() -> None:
     for name, hours in (("H200", 5840), ("H100", 730)):
         work = {"kind": "accelerator_hours", "accelerator": name, "hours_per_month": hours}
-        answer = compare({"start": "2027-01", "horizon_months": 12, "workload": work}).answer
+        answer = compare(QUICK | {"workload": work}).answer
         assert answer.verdict is not None
         assert " idle" not in answer.verdict.sentence
 
@@ -84,10 +78,9 @@ def rented(answer: ComparisonAnswer) -> set[tuple[str, str]]:
 
 def test_people_who_share_nothing_have_one_kind_of_machine() -> None:
     work = {"kind": "accelerator_hours", "accelerator": "A100-80GB", "hours_per_month": 7300}
-    question = {"start": "2027-01", "horizon_months": 12, "workload": work}
     people = work | {"accelerators_per_job": 1}
-    apart = compare(question | {"workload": people}).answer
-    assert len(rented(apart)) == 1 < len(rented(compare(question).answer))
+    apart = compare(YEAR | {"workload": people}).answer
+    assert len(rented(apart)) == 1 < len(rented(compare(QUICK | {"workload": work}).answer))
     (mixed,) = [one for one in apart.cheaper_if if "mixed_accelerators" in one.field]
     assert float(mixed.saving or 0) > 0
 
@@ -101,8 +94,7 @@ def test_the_trays_of_a_rack_are_one_node() -> None:
             "hours_per_month": 730 * job,
             "accelerators_per_job": job,
         }
-        question = {
-            "start": "2027-01",
+        question = QUICK | {
             "horizon_months": 3,
             "workload": work,
             "constraints": {"providers": [at], "purchase_options": ["on_demand"]},

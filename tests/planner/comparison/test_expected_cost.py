@@ -25,6 +25,7 @@ from tests.planner.costing.market_of import H100
 from tests.properties import examples
 
 KINDS = ["H100", "A100", "L4", "L40S", "H200", "A10G"]
+QUICK = {"sensitivity": False, "cheaper_if": False, "decide_every_months": 0}
 IRREVOCABLE = {
     "capex", "install", "network_storage", "spares", "commitment", "upfront", "lease",
 }  # fmt: skip
@@ -40,7 +41,7 @@ def catalog_request(seed: int) -> dict[str, Any]:
     )
     share = draw.choice([0.3, 0.8, 1.0])
     request = {
-        "start": "2027-01", "horizon_months": months, "sensitivity": False, "cheaper_if": False,
+        "start": "2027-01", "horizon_months": months, **QUICK,
         "workload": {"kind": "accelerator_hours", "accelerator": draw.choice(KINDS),
                      "hours_per_month": round(730 * machines * share)},
     }  # fmt: skip
@@ -152,8 +153,8 @@ def small_request(seed: int) -> dict[str, Any]:
     offer = {"provider": "aws", "accelerator": H100, "accelerator_count": 8}
     rent = draw.uniform(20, 60)
     return {
-        "start": "2027-01", "horizon_months": months, "use_catalog": False, "sensitivity": False,
-        "cheaper_if": False, "risk": {"hours_spread": draw.choice([0.15, 0.4]), "samples": 1000},
+        "start": "2027-01", "horizon_months": months, "use_catalog": False, **QUICK,
+        "risk": {"hours_spread": draw.choice([0.15, 0.4]), "samples": 1000},
         "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours},
         "custom_offers": [
             {**offer, "label": "Rent", "purchase_option": "on_demand", "usd_per_hour": rent},

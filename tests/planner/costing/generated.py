@@ -79,6 +79,7 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
             "depreciation": draw(st.sampled_from(["straight_line", "macrs_5", "none"])),
         },
         "term_end": draw(st.sampled_from(["within", "full", "full"])),
+        **{"sensitivity": False, "cheaper_if": False, "decide_every_months": 0},
     }
     if draw(st.booleans()):
         request["data"] = {"storage_gib": 1000, "egress_gib_per_month": 50}

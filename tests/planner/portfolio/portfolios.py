@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from functools import cache
 from typing import Any
 
 import numpy as np
+
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
 
 H100 = "nvidia-h100-80gb-sxm"
 TODAY = dt.date(2026, 11, 20)
@@ -36,3 +42,13 @@ def relay(count: int = 4, months: int = 36, **fields: Any) -> dict[str, Any]:
     ]
     delivery = {"on_prem": {"lead_time_months": 3}}
     return {"start": "2027-01", "horizon_months": months, "projects": projects} | delivery | fields
+
+
+@cache
+def _planned(asked: str) -> PortfolioAnswer:
+    return plan_portfolio(json.loads(asked), bundled_catalog(), today=TODAY)
+
+
+def planned(request: dict[str, Any], **fields: Any) -> PortfolioAnswer:
+    """The answer at the bundled prices, worked out once for all tests of a process."""
+    return _planned(json.dumps({**request, **fields}))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
+from tests.planner.portfolio.portfolios import H100, burst, planned, project, relay
 
 
 def plan(request):
-    return plan_portfolio({**request, "what_if": False}, bundled_catalog(), today=TODAY)
+    return planned(request, what_if=False)
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,12 @@
 
 import pytest
 
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
+from tests.planner.portfolio.portfolios import H100, burst, planned, project, relay
 
 
 @pytest.fixture(scope="module")
 def answer():
-    return plan_portfolio(relay(), bundled_catalog(), today=TODAY)
+    return planned(relay())
 
 
 def of_all(answer):
@@ -55,6 +53,6 @@ def test_an_hour_that_is_only_rented_costs_its_rent():
         "finance": {**free, "cloud_price_trend_per_year": 0},
         "projects": [project("one", burst(6, 0, 2)), project("two", burst(6, 2, 4))],
     }
-    rates = plan_portfolio(request, bundled_catalog(), today=TODAY).charge_rates
+    rates = planned(request).charge_rates
     assert {one.kind for one in rates} == {"rented", "all"}
     assert [one.cost_per_hour for one in rates] == pytest.approx([2.0] * 4, abs=1e-3)

@@ -13,10 +13,7 @@ from planner.portfolio.words import describe_plan, explain_share
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.portfolio.portfolios import TODAY, burst, project, relay
-
-
-def plan(request, **fields):
-    return plan_portfolio({**request, **fields}, bundled_catalog(), today=TODAY)
+from tests.planner.portfolio.portfolios import planned as plan
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +86,7 @@ def test_one_project_is_its_comparison():
             "horizon_months": 24,
             "workload": workload,
             "on_prem": request["on_prem"],
+            **{"sensitivity": False, "cheaper_if": False},
         },
         bundled_catalog(),
         today=TODAY,

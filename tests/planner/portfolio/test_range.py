@@ -114,6 +114,7 @@ def test_an_outcome_as_planned_costs_the_plan(request_of: dict[str, Any], is_joi
 def test_one_project_has_the_range_of_its_comparison() -> None:
     request = relay(1)
     alone = {**request, "workload": request["projects"][0]["workload"]}
+    alone |= {"sensitivity": False, "cheaper_if": False}
     del alone["projects"]
     verdict = compare(alone, CATALOG, today=TODAY).verdict
     ends = answer(request).range

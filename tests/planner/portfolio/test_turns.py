@@ -23,7 +23,8 @@ def work(hours=HOURS, peak=PEAK, **fields):
 
 def labs(count=LABS, months=36, **fields):
     projects = [project(f"lab {i:02d}", work(), **fields) for i in range(count)]
-    return {"start": "2027-01", "horizon_months": months, "projects": projects, "shares": "use"}
+    plain = {"start": "2027-01", "shares": "use", "what_if": False}
+    return plain | {"horizon_months": months, "projects": projects}
 
 
 def plan(request):
@@ -31,7 +32,8 @@ def plan(request):
 
 
 def plan_of_one(hours, peak, months=36):
-    request = {"start": "2027-01", "horizon_months": months, "workload": work(hours, peak)}
+    plain = {"start": "2027-01", "sensitivity": False, "cheaper_if": False}
+    request = plain | {"horizon_months": months, "workload": work(hours, peak)}
     return compare(request, bundled_catalog(), today=TODAY).recommended
 
 

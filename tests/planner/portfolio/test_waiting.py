@@ -36,7 +36,7 @@ def test_simulated_waits_are_those_of_a_queue_run_event_by_event(seed):
 
 @pytest.mark.parametrize(("servers", "load"), [(4, 3.0), (13, 12.0), (20, 16.0)])
 def test_waits_of_like_jobs_are_those_of_many_simulated_ones(servers, load):
-    jobs = draw_jobs([Jobs(load * 730, 1, 4.0, 8.0)], 400_000, 1)
+    jobs = draw_jobs([Jobs(load * 730, 1, 4.0, 8.0)], 200_000, 1)
     arrivals, hours, sizes, _ = zip(*jobs, strict=True)
     waits = simulate_waits(arrivals, hours, sizes, servers)
     known = wait_of_like_jobs(servers, load, 4.0)
@@ -68,7 +68,7 @@ def test_one_hour_of_patience_takes_two_machines_of_eight():
     ],
 )
 def test_a_pool_of_unlike_jobs_keeps_each_wait_and_a_smaller_one_does_not(kinds):
-    jobs = draw_jobs(list(kinds), 200_000, 3)
+    jobs = draw_jobs(list(kinds), 100_000, 3)
     of = np.array([job[3] for job in jobs])
 
     def worst(accelerators):

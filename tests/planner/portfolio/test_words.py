@@ -4,21 +4,18 @@ from decimal import Decimal
 
 import pytest
 
-from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.words import (
     describe_months,
     describe_plan,
     describe_waiting,
     explain_share,
 )
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, relay
+from tests.planner.portfolio.portfolios import planned, relay
 
 
 @pytest.fixture(scope="module")
 def answer():
-    request = relay(2, 24, shares="use", what_if=False)
-    return plan_portfolio(request, bundled_catalog(), today=TODAY)
+    return planned(relay(2, 24, shares="use", what_if=False))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,11 @@ import pytest
 
 from planner.contract.answer.scenario import Purchase
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, relay
+from tests.planner.portfolio.portfolios import planned, relay
 
 
 def test_it_holds_assumptions_with_their_sources_and_the_prices_used():
-    answer = plan_portfolio(relay(2, 12), bundled_catalog(), today=TODAY)
+    answer = planned(relay(2, 12))
     book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
     head, *assumed = book["Assumptions"].iter_rows(values_only=True)
     ids = [row[head.index("Assumption (id)")] for row in assumed]
@@ -37,7 +35,7 @@ def test_a_purchase_stands_in_it_with_its_idle_months():
     """In the months' own names, as in the CSV; a workbook of any plan that bought ended in 500."""
     bought = Purchase(month=0, source="s", kind="server", units=2, first=0, last=5,
                       idle_months=(1, 4), due_at_start="530000.00")  # fmt: skip
-    answer = plan_portfolio(relay(1, 6), bundled_catalog(), today=TODAY)
+    answer = planned(relay(1, 6))
     answer = answer.model_copy(update={"purchases": (bought,)})
     book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
     head, row = book["Purchases"].iter_rows(values_only=True)

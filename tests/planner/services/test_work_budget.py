@@ -20,7 +20,7 @@ from planner.services.work_budget import (
 from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db
-LARGE = REQUEST | {"horizon_months": 120}
+LARGE = REQUEST | {"horizon_months": 120, "decide_every_months": 0}
 
 
 @pytest.fixture

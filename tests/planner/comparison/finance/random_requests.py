@@ -27,7 +27,7 @@ def random_request(seed: int) -> dict[str, Any]:
         "start": "2027-01",
         "horizon_months": months,
         "use_catalog": False,
-        "sensitivity": False,
+        **{"sensitivity": False, "cheaper_if": False, "decide_every_months": 0},
         "term_end": draw.choice(["full", "within"]),
         "workload": {
             "kind": "accelerator_hours", "accelerator": H100,

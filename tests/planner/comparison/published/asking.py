@@ -119,8 +119,7 @@ def ask(
         "start": "2027-01",
         "horizon_months": months,
         "use_catalog": False,
-        "sensitivity": False,
-        "cheaper_if": False,
+        **{"sensitivity": False, "cheaper_if": False, "decide_every_months": 0},
         "workload": work,
         "custom_offers": [offer],
         "on_prem": FREE

@@ -100,7 +100,8 @@ def test_moves_by_days_are_predicted_from_what_was_seen_before(folder: Path) -> 
     assert year.move.min() == pytest.approx(np.log(0.3 / 0.8 * 0.6))
     assert moves.move[moves.kind == "list"].round(9).nunique() == 2
     known = find_moves(observations(histories.compact(table)))
-    found = backtest.summarize(backtest.score(moves, known))
+    seldom = moves[moves.month % 4 == 0]  # each shock lies within six months of one of these
+    found = backtest.summarize(backtest.score(seldom, known))
     shocks = found.set_index(["kind", "months"]).shocks
     assert shocks.to_dict() == {("list", 6): 1, ("list", 12): 1, ("spot", 6): 2, ("spot", 12): 2}
     assert found.held.between(0, 1).all()

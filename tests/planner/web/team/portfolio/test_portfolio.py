@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planner.models import Job, Role, SavedPortfolio
-from planner.portfolio.portfolio import plan_portfolio
 from planner.web.common.formatting import money
 from planner.web.team.portfolio_page import PortfolioPage
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, relay
+from tests.planner.portfolio.portfolios import planned, relay
 from tests.planner.web.team.texts import text
 
 HERE = "/team/alpha/portfolio/"
@@ -87,7 +85,7 @@ def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
 
 @pytest.mark.sweep
 def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with():
-    answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY)
+    answer = planned(relay())
     figures, order = dict(PortfolioPage(answer).figures), answer.next_order
     beside = ("install", "network_storage", "spares")
     due = sum(
@@ -106,7 +104,7 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
 
 def test_a_portfolio_says_what_is_left_of_its_budget_and_how_sure_it_is():
     request = relay()
-    page = PortfolioPage.of(plan_portfolio(request, bundled_catalog(), today=TODAY), request)
+    page = PortfolioPage.of(planned(request), request)
     figures = dict(page.figures)
     projects, machines = page.charts
     held, used = (sum(one.values) * 730 for one in machines.series)
@@ -121,7 +119,7 @@ def test_a_portfolio_says_what_is_left_of_its_budget_and_how_sure_it_is():
     assert len([name for name in figures if name.startswith("Range")]) == 1
     assert figures["No plan is cheaper"] == "proven"
     limited = request | {"limits": {"total_budget": 9_000_000}}
-    answer = plan_portfolio(limited, bundled_catalog(), today=TODAY)
+    answer = planned(limited)
     resale = sum(line.amount for line in answer.lines if line.category == "residual")
     left = 9_000_000 - (answer.total_cost - resale)
     assert left >= 0

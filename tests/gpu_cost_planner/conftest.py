@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.planner.answers_once import compare_once
+
+
+@pytest.fixture(autouse=True)
+def _answers_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Library, command and tools of assistants share the answers of equal questions."""
+    for module in ("planner.comparison", "gpu_cost_planner.assistants.tools"):
+        monkeypatch.setattr(f"{module}.compare", compare_once)
