@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
@@ -23,9 +23,9 @@ _READERS: Mapping[Any, Callable[[str], Any]] = {
     int: int,
     float: float,
     Decimal: Decimal,
-    Fraction: Fraction,
+    Fraction: lru_cache(1024)(Fraction),
     bool: {"yes": True, "no": False, "true": True, "false": False, "": False}.__getitem__,
-    dt.date: dt.date.fromisoformat,
+    dt.date: lru_cache(1024)(dt.date.fromisoformat),
     tuple[str, ...]: lambda text: tuple(part for part in text.split(";") if part),
     frozenset[str]: lambda text: frozenset(text.split()),
 }
@@ -48,14 +48,14 @@ def read_row(kind: type[Kind], row: Mapping[str, str | None], where: str = "") -
     Raises `InvalidInput` naming the column; `where` ("line 12") goes before it.
     """
     values: dict[str, Any] = {}
-    for name, hint, is_optional, has_default in _columns(cast(Any, kind)):
+    for name, read, is_optional, has_default in _columns(cast(Any, kind)):
         text = row.get(name) or ""
         if not text and (is_optional or has_default):
             if not has_default:
                 values[name] = None
             continue
         try:
-            values[name] = _READERS.get(hint, hint)(text)
+            values[name] = text if read is str else read(text)
         except (ValueError, ArithmeticError, KeyError):
             label = f"{where}, {name}" if where else name
             raise InvalidInput(label, f"{text[:60]!r} cannot be read") from None
@@ -64,12 +64,13 @@ def read_row(kind: type[Kind], row: Mapping[str, str | None], where: str = "") -
 
 @cache
 def _columns(kind: type[Any]) -> tuple[tuple[str, Any, bool, bool], ...]:
-    """Name, type, whether it may be None and whether it has a default."""
+    """Name, how its text is read, whether it may be None and whether it has a default."""
     hints = get_type_hints(kind)
     columns = []
     for one in fields(kind):
         hint, parts = hints[one.name], get_args(hints[one.name])
         is_optional = type(None) in parts
         has_default = one.default is not MISSING or one.default_factory is not MISSING
-        columns.append((one.name, parts[0] if is_optional else hint, is_optional, has_default))
+        hint = parts[0] if is_optional else hint
+        columns.append((one.name, _READERS.get(hint, hint), is_optional, has_default))
     return tuple(columns)
