@@ -40,11 +40,11 @@ class _Reader(HTMLParser):
             assert self.open.pop().tag == tag, f"</{tag}> closes another element"
 
     def handle_data(self, data: str) -> None:
-        children = list(self.open[-1])
-        if children:
-            children[-1].tail = (children[-1].tail or "") + data
+        here = self.open[-1]
+        if len(here):
+            here[-1].tail = (here[-1].tail or "") + data
         else:
-            self.open[-1].text = (self.open[-1].text or "") + data
+            here.text = (here.text or "") + data
 
 
 def parse(markup: str) -> Element:

@@ -13,7 +13,7 @@ import pytest
 
 from planner.comparison import compare
 from planner.portfolio.portfolio import plan_portfolio
-from tests.golden.answers import MARKET, REQUESTS
+from tests.golden.answers import MARKET, REQUESTS, answered
 from tests.planner.comparison.compared import TODAY
 from tests.planner.costing.market_of import request_of
 from tests.planner.portfolio.portfolios import relay
@@ -64,6 +64,7 @@ PORTFOLIOS = {
     | {"projects": [one | {"data": DATA} for one in relay(2, 24)["projects"]]}
     | {"finance": {"payment_terms_days": 60, "discount_rate_per_year": 0.1}, "on_prem": SERVERS},
 }
+pytestmark = pytest.mark.xdist_group("golden")
 _FIGURE = re.compile(r"-?\d+(\.\d+)?")
 
 
@@ -75,6 +76,8 @@ def figures(name: str) -> dict[str, float]:
     sums: dict[str, float] = {}
     if name in PORTFOLIOS:
         answer: Any = plan_portfolio(PORTFOLIOS[name], MARKET, today=TODAY)
+    elif name in REQUESTS:
+        answer = answered(name)
     else:
         answer = compare(CASES[name], MARKET, today=TODAY)
     _add(answer.to_json(), "", 1.0, sums)

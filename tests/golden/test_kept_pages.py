@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -53,6 +54,7 @@ OPEN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/plan/pack/", TRAINING),
     ("/usage/", {}),
 )
+read = lru_cache(1)(parse)  # for its words and for its links
 FORMS = [page for page in PAGES if page.method == "post"]
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("kept_pages")]
 
@@ -91,7 +93,7 @@ def shown(answer: Any) -> Any:
     if answer.status_code // 100 == 3:
         words = str(answer["Location"])
     elif "html" in answer["Content-Type"]:
-        words = text(parse(answer.content.decode()))
+        words = text(read(answer.content.decode()))
     elif answer["Content-Type"] == "application/pdf":
         words = read_paper(answer.content)[1]
     elif answer.streaming or not answer["Content-Type"].startswith(("text/", "application/json")):
@@ -117,7 +119,7 @@ def assert_page_kept(name: str, answer: Any) -> None:
 
 def links(answer: Any) -> list[list[str]]:
     """What the links and forms of a page are called and lead to, without the bars around it."""
-    page = parse(answer.content.decode())
+    page = read(answer.content.decode())
     addressed = [
         (one, one.get("href") or one.get("action") or one.get("hx-get"))
         for main in page.findall(".//main") or [page]

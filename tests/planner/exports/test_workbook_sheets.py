@@ -18,11 +18,9 @@ from planner.exports.workbook import (
     _source,
     as_workbook,
 )
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
 from tests.planner.exports.answers import KEYS, answer, plain_book, typed
 from tests.planner.exports.test_tables import REQUEST, sheets
-from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
+from tests.planner.portfolio.portfolios import H100, burst, planned, project
 
 
 def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:
@@ -110,8 +108,8 @@ def test_the_workbook_of_a_portfolio_shows_names_beside_its_ids() -> None:
         "projects": [project("speech", burst(12, 2, 6, 96))],
         "what_if": False,
     }
-    planned = plan_portfolio(request, bundled_catalog(), today=TODAY)
-    book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(planned)))
+    made = PORTFOLIO_FORMATS["xlsx"].make(planned(request))
+    book = openpyxl.load_workbook(io.BytesIO(made))
     head, row = ([cell.value for cell in line] for line in book["Projects"].iter_rows(max_row=2))
     shown = dict(zip(head, row, strict=True))
     assert (shown["accelerator"], shown["accelerator (id)"]) == ("H100 SXM5 80 GB", H100)

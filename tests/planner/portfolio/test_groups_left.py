@@ -6,10 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.words import explain_share
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, burst, project
+from tests.planner.portfolio.portfolios import burst, planned, project
 
 
 def hours(each, peak):
@@ -25,12 +23,8 @@ PROJECTS = [
 
 
 def plan(projects=PROJECTS, **fields):
-    kept = ("previous_assumptions",)
-    asked = {name: value for name, value in fields.items() if name not in kept}
     request = {"start": "2027-01", "horizon_months": 24, "projects": projects}
-    request |= {"on_prem": {"lead_time_months": 3}} | asked
-    given = {name: value for name, value in fields.items() if name in kept}
-    return plan_portfolio(request, bundled_catalog(), today=TODAY, **given)
+    return planned(request | {"on_prem": {"lead_time_months": 3}}, **fields)
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, project
+from tests.planner.portfolio.portfolios import planned, project
 
 STEADY = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 2400}
 RUNS = [("2027-03", "2027-07"), ("2027-09", "2028-01"),
@@ -28,7 +26,7 @@ def plan(*names: str, **fields: Any) -> PortfolioAnswer:
         "start": "2027-01", "horizon_months": 36, "what_if": False, "shares": "use",
         "on_prem": {"servers": [QUOTED]}, "projects": [project(n, works[n]) for n in names],
     }  # fmt: skip
-    return plan_portfolio(request | fields, bundled_catalog(), today=TODAY)
+    return planned(request, **fields)
 
 
 @pytest.mark.sweep

@@ -3,10 +3,10 @@
 import pytest
 
 from planner.comparison import compare
-from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.waiting import wait_of_like_jobs
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
+from tests.planner.portfolio.portfolios import planned as plan
 
 LABS, HOURS, PEAK = 12, 730, 8
 
@@ -25,10 +25,6 @@ def labs(count=LABS, months=36, **fields):
     projects = [project(f"lab {i:02d}", work(), **fields) for i in range(count)]
     plain = {"start": "2027-01", "shares": "use", "what_if": False}
     return plain | {"horizon_months": months, "projects": projects}
-
-
-def plan(request):
-    return plan_portfolio(request, bundled_catalog(), today=TODAY)
 
 
 def plan_of_one(hours, peak, months=36):

@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from planner.portfolio.portfolio import plan_portfolio
-from pricing.bundled.catalog import bundled_catalog
-from tests.planner.portfolio.portfolios import TODAY, project
+from tests.planner.portfolio.portfolios import planned, project
 
 STEADY = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 4380}
 SMALL = {**STEADY, "hours_per_month": 146, "peak_accelerators": 1}
@@ -16,8 +14,7 @@ PLAIN = {"start": "2027-01", "horizon_months": 24, "what_if": False}
 
 
 def plan(budget, *projects):
-    request = {**PLAIN, "projects": list(projects), "limits": {"total_budget": budget}}
-    return plan_portfolio(request, bundled_catalog(), today=TODAY)
+    return planned(PLAIN, projects=list(projects), limits={"total_budget": budget})
 
 
 def test_the_budget_named_is_the_least_of_any_plan_and_not_that_of_rent_alone():
@@ -63,7 +60,7 @@ NO_QUOTA = {"quotas": [{"provider": "aws", "accelerator": "H100", "max_accelerat
 def test_where_nothing_at_all_fits_the_answer_says_so(count, limits, constraints, words):
     projects = [project(f"small {i}", SMALL, constraints=constraints) for i in range(count)]
     request = {**PLAIN, "on_prem": {"servers": []}, "projects": projects, "limits": limits}
-    answer = plan_portfolio(request, bundled_catalog(), today=TODAY)
+    answer = planned(request)
     assert answer.headline == "No plan serves any of the projects."
     assert all(one.waits and one.share is None for one in answer.projects)
     assert words in " ".join(answer.why_not)
@@ -75,7 +72,7 @@ def test_what_comes_first_of_the_work_of_a_project_is_told_with_its_name():
     large = {"kind": "training", "parameters": 1e13, "tokens": 1e9, "stage": "pretraining"}
     small = {"kind": "training", "parameters": 7e9, "tokens": 1e10, "stage": "pretraining"}
     request = {**PLAIN, "projects": [project("large", large), project("small", small)]}
-    answer = plan_portfolio(request, bundled_catalog(), today=TODAY)
+    answer = planned(request)
     assert answer.feasible
     named = [words for words in answer.warnings if words.startswith("large: ")]
     assert any("does not hold here" in words for words in named)

@@ -1,9 +1,9 @@
 """What a project pays alone: as in its comparison, and moved by the rules for several."""
 
 from planner.comparison import compare
-from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
+from tests.planner.portfolio.portfolios import planned as plan
 
 
 def movable(**fields):
@@ -27,10 +27,6 @@ def movable(**fields):
     }
 
 
-def plan(request, **fields):
-    return plan_portfolio(request, bundled_catalog(), today=TODAY, **fields)
-
-
 def test_servers_to_buy_never_make_a_project_that_may_move_dearer():
     free, rented = plan(movable()), plan(movable(on_prem={"servers": []}))
     assert free.net_present_cost <= rented.net_present_cost
@@ -40,18 +36,10 @@ def test_servers_to_buy_never_make_a_project_that_may_move_dearer():
 def test_a_project_that_leaves_has_the_plan_of_its_comparison():
     together = plan(relay(2, 24, what_if=False) | {"on_prem": {"servers": []}})
     for one, asked in zip(together.projects, relay(2, 24)["projects"], strict=True):
-        alone = compare(
-            {
-                "start": "2027-01",
-                "horizon_months": 24,
-                "workload": asked["workload"],
-                "sensitivity": False,
-                "cheaper_if": False,
-                "on_prem": {"servers": []},
-            },
-            bundled_catalog(),
-            today=TODAY,
-        )
+        plain = {"start": "2027-01", "sensitivity": False, "cheaper_if": False}
+        request = plain | {"horizon_months": 24, "workload": asked["workload"]}
+        request |= {"on_prem": {"servers": []}}
+        alone = compare(request, bundled_catalog(), today=TODAY)
         assert one.share <= one.alone
         assert one.alone == alone.recommended.net_present_cost
         assert one.alone_total == alone.recommended.total_cost

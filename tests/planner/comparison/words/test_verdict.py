@@ -20,6 +20,8 @@ from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR
 from tests.planner.costing.market_of import CATALOG, catalog, offer, request_of
 
+pytestmark = pytest.mark.xdist_group("golden")
+
 CERTAIN = {"price_sd": 0, "demand_growth_sd": 0, "slip_months_sd": 0, "hours_spread": 0}
 NO_HURDLE = {"hurdle_share": 0, "hurdle_chance": 0, "effort_cost": 0}
 TEN_PERCENT = {"finance": {"discount_rate_per_year": 0.1}}

@@ -30,6 +30,8 @@ from tests.planner.web.asking import HOURS, get
 from tests.planner.web.paper import read_paper
 from tests.planner.workspace import Workspace
 
+pytestmark = pytest.mark.xdist_group("golden")
+
 TODAY = dt.date(2026, 11, 20)
 OWNING = {
     **HOURS,

@@ -15,6 +15,8 @@ from tests.golden.answers import REQUESTS, answered
 from tests.planner.comparison.finance.test_payback_timing import asked
 from tests.planner.web.asking import HOURS, get, text
 
+pytestmark = pytest.mark.xdist_group("golden")
+
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_hours_of_a_decision_add_up_on_the_page(name):
