@@ -21,7 +21,7 @@ from planner.comparison.results import (
     SCENARIO_SHARE,
     ComparisonResults,
 )
-from planner.contract.accelerator_names import find_software
+from planner.contract.accelerator_names import ARM_HOSTS, find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative
@@ -60,6 +60,8 @@ WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
 OTHER_CARD_WORTH_NAMING = Decimal("0.1")
 """The same from which it is worth another accelerator than the one that is named; 2026."""
+HALF_OF_COST = Decimal("0.5")
+"""Share of the expected cost at which another accelerator belongs to the reasons; 2026."""
 SAME_MEMORY, HALF_MEMORY = 0.95, 0.5
 """Share of an accelerator's memory from which another holds as much, and half as much; 2026."""
 ROUNDED = 1.0
@@ -181,7 +183,11 @@ _LIFTED_IN_FORCE: Sequence[
             "Spot machines can be reclaimed at any time and are often unavailable: the work must "
             "save its state and may have to wait.",
         ),
-        lambda request, rules: not rules.interruptible and request.workload.interruptible is None,
+        lambda request, rules: (
+            not rules.interruptible
+            and request.workload.interruptible is None
+            and request.workload.kind != "serving"
+        ),
     ),
     (
         RelaxableLimit(
@@ -300,8 +306,13 @@ def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     offers, named = results.preparation.catalog.offers, get(results.demand.accelerator)
     cards = [get(slug) for slug in offers.accelerator.names if slug != named.slug]
     links = min(fast_domain(named), rules.accelerators_per_job)
+    unlike = frozenset() if named.slug in ARM_HOSTS else ARM_HOSTS
     cards = [
-        c for c in cards if find_software(c.slug) == rules.software and fast_domain(c) >= links
+        c
+        for c in cards
+        if find_software(c.slug) == rules.software
+        and fast_domain(c) >= links
+        and c.slug not in unlike
     ]
     why = (
         f"Hours of {named.name} are converted by measured training rates, which work of another "
@@ -355,10 +366,14 @@ def describe_idle(results: ComparisonResults) -> str:
     return f"{one.name} is sold only in machines of {size:g}: {size - busy:g} of {size:g} idle."
 
 
-def describe_instead(alternatives: Iterable[Alternative], currency: str) -> Iterator[str]:
-    """The cheapest plan on other accelerators or in other clouds."""
+def describe_instead(
+    alternatives: Iterable[Alternative], expected: Decimal | None, currency: str
+) -> Iterator[str]:
+    """The cheapest plan on other accelerators or in other clouds, where it is at most half of what
+    the plan is `expected` to cost."""
     for one in alternatives:
-        if one.field in {*OTHER_CARDS, PARTITIONS}:
+        is_half = expected is not None and one.total <= expected * HALF_OF_COST
+        if is_half and one.field in {*OTHER_CARDS, PARTITIONS}:
             cost = format_money(one.total, currency)
             yield f"With {one.change}, {one.plan[0].lower()}{one.plan[1:-1]}: {cost}."
             return

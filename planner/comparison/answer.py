@@ -102,7 +102,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
     idle = describe_idle(results)
-    instead = describe_instead(alternatives, request.currency) if idle else ()
+    instead = describe_instead(alternatives, verdict.expected, request.currency)
     policy = build_policy(results)
     verdict = verdict.model_copy(
         update={

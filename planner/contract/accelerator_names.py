@@ -62,6 +62,13 @@ def describe_reading(name: str) -> str:
     return f"{name.strip()} is read as {usual.slug}; if you mean another, name {listed}."
 
 
+ARM_HOSTS = frozenset(
+    ("nvidia-t4g", "nvidia-gh200-96gb", "nvidia-gb200", "nvidia-gb300", "nvidia-gb10")
+)
+"""Accelerators sold beside Arm processors alone, whose containers are built for Arm (AWS g5g and
+NVIDIA Grace, 2026)."""
+
+
 def find_software(accelerator: str) -> str:
     """The software stack of an accelerator, "" where none of ours is written for it.
 

@@ -261,6 +261,8 @@ _BUDGETS = {
     "monthly_budget": "monthly budget",
     "total_budget": "total budget",
 }
+MOST_LISTED = 3
+"""Values of a field that a sentence lists."""
 _SPOT, _QUOTA, _MOST_UNITS = "max_spot_share", "quota ", "max_units "
 _OF_YEAR = "capex_by_fiscal_year "
 _ROOM = f"{_QUOTA}constraints."
@@ -419,6 +421,8 @@ def describe_alternative(one: Alternative, currency: str) -> str:
     without = one.value is None or one.value == ()
     changes = [(one.field, one.value), *one.together_with.items()]
     listed = " and ".join(f"{field} = {as_typed(value)}" for field, value in changes)
+    if isinstance(one.value, tuple) and len(one.value) > MOST_LISTED:
+        listed = f"{one.change} ({one.field}, {len(one.value)} of them)"
     how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:
         in_all = f"{format_money(one.total, currency)} in all"

@@ -51,6 +51,10 @@ _LEAST_COUNT = LIMIT_TITLES["min_accelerators_per_node"]
 MOST_NAMED = 3
 """Servers of one kind of contract that a sentence names."""
 _OTHER_WORK = "does not serve this workload"
+SERVES_NOBODY = (
+    "workstations: a service for others runs in racks, with their power, network and hands "
+    "(name a workstation in on_prem.servers to count it)"
+)
 
 
 @dataclass(frozen=True)
@@ -311,9 +315,14 @@ def select_servers(
     known = _ReferenceList(units_per_usd, rules)
     named = request.on_prem.servers
     risks = ServerRisks(assumptions, units_per_usd)
-    to_buy = (
-        known.all_on_sale() if named is None else tuple(_read_named_servers(request.on_prem, known))
-    )
+    excluded: tuple[str, ...] = ()
+    if named is not None:
+        to_buy = tuple(_read_named_servers(request.on_prem, known))
+    else:
+        to_buy = known.all_on_sale()
+        if request.workload.kind == "serving":
+            to_buy = tuple(server for server in to_buy if not server.is_workstation)
+            excluded = (SERVES_NOBODY,)
     term_end = rules.term_end
     contract = read_financing(request.on_prem.financing, term_end)
     requested: Sequence[Server | None] = named or [None] * len(to_buy)
@@ -335,7 +344,7 @@ def select_servers(
     ]
     owned = tuple(_read_owned_servers(request, to_buy, known, calendar, assumptions))
     _check_heights(request, to_buy)
-    return ServerSelection(to_buy, owned, tuple(leased))
+    return ServerSelection(to_buy, owned, tuple(leased), excluded)
 
 
 def _check_heights(request: ComparisonRequest, to_buy: Sequence[ServerToBuy]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from gpu_cost_planner import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import Alternative
+from planner.costing.advice.verdict import describe_alternative
 
 SXM, PCIE = "nvidia-a100-80gb-sxm", "nvidia-a100-80gb-pcie"
 FIELD, MIXED = "constraints.accelerators", "constraints.allow_mixed_accelerators"
@@ -103,3 +104,33 @@ def test_the_trays_of_a_rack_are_one_node() -> None:
         answer = compare(question).answer
         sizes = {(one.accelerator_count) for one in answer.offers.values()}
         assert sizes == ({4.0} if name == "GB200" else {8.0})
+
+
+CHAT = {
+    "kind": "serving",
+    "model": "Llama-3.1-8B",
+    "requests_per_second": 2,
+    "peak_requests_per_second": 6,
+    "prompt_tokens": 800,
+    "answer_tokens": 250,
+}
+
+
+def test_a_service_stands_in_racks_and_is_not_interrupted() -> None:
+    asked_for = {"start": "2027-01", "horizon_months": 12, "workload": CHAT}
+    answer = compare(asked_for).answer
+    assert not any("Workstation" in server.label for server in answer.servers)
+    assert "workload.interruptible" not in {one.field for one in answer.cheaper_if}
+    own = {"servers": [{"server": "workstation-1x-rtx-4090"}]}
+    (server,) = compare(asked_for | {"on_prem": own}).answer.servers
+    assert "4090" in server.label
+
+
+def test_old_cards_are_told_what_does_their_work_for_less_than_half() -> None:
+    line = compare("4 P100 for 12 months").answer
+    (other,) = named(line)
+    assert "nvidia-t4" in other.value
+    assert "nvidia-t4g" not in other.value, "its machines have Arm processors"
+    assert line.verdict is not None
+    assert line.verdict.reasons[0].startswith("With any accelerator with as much memory, ")
+    assert f"({FIELD}, {len(other.value)} of them)" in describe_alternative(other, "USD")
