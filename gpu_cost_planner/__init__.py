@@ -15,18 +15,31 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-for _name in ("planner", "pricing"):
-    _spec = find_spec(_name)
-    if (
-        _spec is None
-        or _spec.origin is None
-        or not Path(_spec.origin).is_relative_to(Path(__file__).parents[1] / _name)
-    ):
+
+def _check_packages() -> None:
+    """Ends the import where a module of the user's and a package of ours have one name: Python
+    would give one for the other, or pip has written one over the other without a word."""
+    home = Path(__file__).parents[1]
+    records = {path: f"\n{path.read_text()}" for path in home.glob("*.dist-info/RECORD")}
+    for name in ("planner", "pricing"):
+        spec = find_spec(name)
+        origin = spec and (spec.origin or list(spec.submodule_search_locations or ()))
+        if origin != str(home / name / "__init__.py"):
+            problem = f"Python finds {origin}"
+        elif (home / f"{name}.py").exists():
+            problem = f"{home / name}.py stands beside it"
+        elif len(owners := [p for p in records if f"\n{name}/__init__.py," in records[p]]) > 1:
+            held = " and ".join(sorted(path.parent.stem for path in owners))
+            problem = f"{held} hold one each, and pip wrote one over the other"
+        else:
+            continue
         raise ImportError(
-            f"gpu_cost_planner needs its own package {_name}, but Python finds "
-            f"{_spec and (_spec.origin or list(_spec.submodule_search_locations or ()))}. Rename "
-            "that one, or install gpu-cost-planner into a virtual environment of its own."
+            f"gpu_cost_planner needs its own package {name}, but {problem}. Rename the other one, "
+            "or install gpu-cost-planner into a virtual environment of its own."
         )
+
+
+_check_packages()
 
 from gpu_cost_planner.planning import (  # noqa: E402
     compare,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -98,4 +99,28 @@ def test_a_module_of_the_user_s_that_hides_ours_is_named(tmp_path: Path, file: s
         capture_output=True,
         text=True,
     )
-    assert f"Python finds {tmp_path / file}. Rename that one" in done.stderr
+    assert f"Python finds {tmp_path / file}. Rename the other one" in done.stderr
+
+
+def _import_copy(home: Path) -> str:
+    """What the library says where only its first module and two empty packages are installed."""
+    for name in ("gpu_cost_planner", "planner", "pricing"):
+        (home / name).mkdir()
+        (home / name / "__init__.py").touch()
+    shutil.copy(ROOT / "gpu_cost_planner/__init__.py", home / "gpu_cost_planner")
+    command = [sys.executable, "-S", "-c", "import gpu_cost_planner"]
+    environment = {"PYTHONPATH": str(home)}
+    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True).stderr
+
+
+def test_a_module_of_the_user_s_that_ours_hides_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pricing.py").touch()
+    assert f"but {tmp_path / 'pricing'}.py stands beside it." in _import_copy(tmp_path)
+
+
+def test_packages_that_pip_wrote_over_each_other_are_named(tmp_path: Path) -> None:
+    for name in ("gpu_cost_planner-0.2.0", "mine-1"):
+        (tmp_path / f"{name}.dist-info").mkdir()
+        (tmp_path / f"{name}.dist-info/RECORD").write_text("pricing/__init__.py,sha256=x,9\n")
+    found = _import_copy(tmp_path)
+    assert "but gpu_cost_planner-0.2.0 and mine-1 hold one each, and pip wrote one over" in found
