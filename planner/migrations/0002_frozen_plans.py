@@ -58,7 +58,7 @@ def freeze_plans(apps: Any, schema_editor: Any) -> None:
     from pydantic import ValidationError
 
     from planner.contract.answer.comparison import ComparisonAnswer
-    from planner.services.projects.saved_comparisons import shown_rows
+    from planner.comparison.shown_rows import shown_rows
 
     alias = schema_editor.connection.alias
     for saved in apps.get_model("planner", "SavedComparison").objects.using(alias).iterator():

@@ -21,7 +21,6 @@ from planner.contract.answer.comparison import OfferUsed, SavedPlan, ServerUsed
 from planner.contract.answer.scenario import CostLine
 from planner.contract.typed_numbers import without_invisible
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
-from planner.services.actuals.bills import Group, Sums, read_actuals_file
 from planner.services.alerts.alerts import watch_spending
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import current_plan
@@ -33,6 +32,7 @@ from planner.services.teams.access import (
     require_room,
     require_still,
 )
+from planner.usage.actuals_file import Group, Sums, read_actuals_file
 from planner.usage.machines import ONE_OF, find_machine_anywhere
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput

@@ -30,10 +30,10 @@ from planner.contract.amounts import (
 )
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import OfferUsed, SavedPlan
+from planner.costing.analysis.outlook import LAST_MONTHS, MonthLeft, draw_left
 from planner.costing.price_processes.process import PriceProcess, find_process
 from planner.models import Project
 from planner.services.actuals.actuals import NODE_HOURS, Cell, Variance, recommended_lines, variance
-from planner.services.actuals.outlook import LAST_MONTHS, MonthLeft, draw_left
 from planner.services.alerts.alerts import budget_over_horizon
 from pricing import catalog as catalogs
 from pricing.market.offers import PurchaseOption

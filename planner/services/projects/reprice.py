@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Case, When
 
+from planner.comparison.shown_rows import list_changed_rows, shown_rows
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import (
     CatalogRevision,
@@ -19,7 +20,6 @@ from planner.contract.answer.comparison import (
 )
 from planner.models import Project, SavedComparison, State
 from planner.services.projects.comparisons import compare_for_team
-from planner.services.projects.saved_comparisons import list_changed_rows, shown_rows
 from pricing import catalog as catalogs
 from pricing.market.snapshot import Catalog
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from planner.services.actuals.bills import read_actuals_file
+from planner.usage.actuals_file import read_actuals_file
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from planner.services.actuals import actuals
-from planner.services.actuals.bills import read_actuals_file
+from planner.usage.actuals_file import read_actuals_file
 from planner.usage.sources import MAX_LINE
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.services.actuals.test_actuals import upload

@@ -21,13 +21,13 @@ from planner.models import (
     access_of,
 )
 from planner.services.actuals import actuals
-from planner.services.actuals.bills import read_actuals_file
 from planner.services.portfolio import portfolios
 from planner.services.projects import saved_comparisons
 from planner.services.teams import access as quotas
 from planner.services.teams import teams, tokens
 from planner.services.teams.access import WrongStateError
 from planner.services.teams.tokens import access_for_token
+from planner.usage.actuals_file import read_actuals_file
 from tests.planner.workspace import PLAIN, WORKLOAD, Workspace
 
 pytestmark = pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""What is left of a plan in simulated outcomes, given how its hours went so far. PURE.
+"""What is left of a plan in simulated outcomes, given how its hours went so far.
 
 Hours of the months to come are the observed share of the plan, times
 
