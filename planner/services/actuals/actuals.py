@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -362,12 +361,7 @@ def find_open_months(project: Project, currency: str) -> frozenset[str]:
     is paid of them is a part, as in a bill of the running month."""
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=currency)
     latest = lines.order_by().values_list("month").annotate(Max("upload__created_at"))
-    return frozenset(month for month, moment in latest if moment < _end(month))
-
-
-def _end(month: str) -> dt.datetime:
-    first_after = add_months(parse_month(month), 1)
-    return dt.datetime(first_after.year, first_after.month, 1, tzinfo=dt.UTC)
+    return frozenset(m for m, moment in latest if moment.date() < add_months(parse_month(m), 1))
 
 
 def describe_open_months(months: frozenset[str]) -> Iterator[str]:

@@ -59,7 +59,8 @@ def portfolio_of_projects(
     last = max(_end(request) for request in requests)
     months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
-    approved = _approved_of(rows)
+    plans = SavedComparison.objects.filter(project__in=rows, state=State.APPROVED)
+    approved = {saved.project_id: saved for saved in plans}
     entries = [
         _entry(request, project, team, first, months, approved.get(project.pk))
         for request, project in zip(requests, rows, strict=True)
@@ -191,12 +192,6 @@ def _entry(
         "data": request.get("data") or {},
         **held,
     }
-
-
-def _approved_of(projects: Iterable[Project]) -> dict[Any, SavedComparison]:
-    """Project → its approved plan."""
-    rows = SavedComparison.objects.filter(project__in=list(projects), state=State.APPROVED)
-    return {saved.project_id: saved for saved in rows}
 
 
 def _stated(request: Mapping[str, Any]) -> dict[str, Any]:
