@@ -36,7 +36,7 @@ class Site:
 @contextmanager
 def site() -> Iterator[Site]:
     """The site with the bundled catalog, one person, one team and one project."""
-    with _postgres() as database:
+    with postgres() as database:
         environment = os.environ | {
             "DATABASE_URL": database,
             "DEBUG": "0",
@@ -51,14 +51,14 @@ def site() -> Iterator[Site]:
             yield Site(port, known.pop("session"), known)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
 @contextmanager
-def _postgres() -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a fresh cluster; PostgreSQL refuses to be run by root."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     programs = str(folders[-1].parent) if folders else ""
@@ -69,7 +69,7 @@ def _postgres() -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="attack-postgres-")
     if is_root:
         os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
-    port = _free_port()
+    port = free_port()
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -k {folder}"
 
     def call(program: str, *arguments: str) -> None:
@@ -130,7 +130,7 @@ def _fill(environment: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _gunicorn(environment: dict[str, str]) -> Iterator[int]:
-    port = _free_port()
+    port = free_port()
     command = [
         str(Path(sys.executable).with_name("gunicorn")),
         "tests.attack.site:application",
@@ -140,14 +140,14 @@ def _gunicorn(environment: dict[str, str]) -> Iterator[int]:
     with LOG.open("w") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        _wait_for(server, port)
+        wait_for(server, port)
         yield port
     finally:
         server.terminate()
         server.wait(30)
 
 
-def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
+def wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     until = time.monotonic() + 60
     while time.monotonic() < until and server.poll() is None:
         with contextlib.suppress(OSError, http.client.HTTPException):

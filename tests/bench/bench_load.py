@@ -24,6 +24,8 @@ REQUESTS = 400 if SHORT else 10_000
 """Of which memory is to stay flat."""
 OFFERS_PER_SECOND, COMPARISONS_PER_SECOND, PAGES_PER_SECOND = 400.0, 12.0, 8.0
 P99_MS, MOST_GROWTH = 600.0, 1.05
+LEAST_OF_TWO = 1.8
+"""Times the comparisons of one worker that two are to answer."""
 WHOLE_PER_SECOND = 5.0
 """What two processors answer at the 400 ms that an answer with both may take."""
 FILTERS = ("H100 SXM", "A100 80GB SXM", "L4", "T4")
@@ -68,6 +70,9 @@ def bench() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         environment = unlimited(folder)
         token = fill(environment)
+        with serve(environment, workers=1) as (port, _):
+            load(port, token, comparison, 2.0)
+            of_one = load(port, token, comparison, SECONDS)
         with serve(environment) as (port, pid):
             ask: Callable[[Callable[[int], Call]], Load] = lambda call: load(  # noqa: E731
                 port, token, call, SECONDS
@@ -83,6 +88,14 @@ def bench() -> list[Row]:
     return [
         _at_least("offers", of_offers.per_second, OFFERS_PER_SECOND, alone),
         _at_least("comparisons", of_comparisons.per_second, COMPARISONS_PER_SECOND, alone),
+        Row(
+            "comparisons of two workers, over those of one",
+            of_comparisons.per_second,
+            of_one.per_second,
+            f">= {LEAST_OF_TWO} ×",
+            of_comparisons.per_second >= LEAST_OF_TWO * of_one.per_second,
+            "1/s",
+        ),
         Row(
             "comparisons at 8 clients, p99",
             of_comparisons.p99_ms,

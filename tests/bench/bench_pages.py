@@ -8,7 +8,6 @@ layout: that nothing is there.
 from __future__ import annotations
 
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -17,12 +16,12 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 from tests.bench.row import SHORT, Row
+from tests.bench.site.served import serve
 from tests.planner.web.browser import launch
 
 PLAN = (
@@ -64,18 +63,10 @@ _EDIT = """async value => {
 }"""
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
 @contextmanager
 def served() -> Iterator[str]:
     """The planner with its bundled catalog in a database of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
         environment = os.environ | {
             "DATABASE_URL": f"sqlite:///{folder}/pages.sqlite3",
             "DEBUG": "0",
@@ -87,32 +78,8 @@ def served() -> Iterator[str]:
         for command in ("migrate", "load_catalog", "collectstatic --noinput"):
             run = [sys.executable, "manage.py", *command.split(), "--verbosity", "0"]
             subprocess.run(run, env=environment, check=True, stdout=subprocess.DEVNULL)
-        server = subprocess.Popen(
-            [
-                *(str(Path(sys.executable).with_name("gunicorn")), "planner.wsgi"),
-                *("--bind", f"127.0.0.1:{port}", "--threads", "8"),
-                *("--log-level", "warning"),
-            ],
-            env=environment,
-        )
-        try:
-            base = f"http://127.0.0.1:{port}"
-            _wait_for(base)
-            yield base
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def _wait_for(base: str) -> None:
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{base}/method/", timeout=5).close()
-        except OSError:
-            time.sleep(0.25)
-        else:
-            return
-    raise RuntimeError("The server did not answer.")
+        with serve(environment, workers=1) as (port, _):
+            yield f"http://127.0.0.1:{port}"
 
 
 def _opened(browser: Browser, address: str) -> tuple[Page, float]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tests.attack.server import ROOT, _free_port, _postgres
+from tests.attack.server import ROOT, free_port, postgres
 
 LOG = ROOT / ".make/faults.log"
 START_AGAIN_SECONDS = 1.0
@@ -77,7 +77,7 @@ def _program(name: str) -> str:
 @contextmanager
 def redis() -> Iterator[tuple[Service, str]]:
     """A Redis that forgets everything when it is killed."""
-    program, port = shutil.which("redis-server"), _free_port()
+    program, port = shutil.which("redis-server"), free_port()
     if program is None:
         sys.exit("redis-server is not here; install the package redis-server.")
     folder = tempfile.mkdtemp(prefix="faults-redis-")
@@ -92,7 +92,7 @@ def redis() -> Iterator[tuple[Service, str]]:
 
 @contextmanager
 def database() -> Iterator[str]:
-    with _postgres() as address:
+    with postgres() as address:
         yield address
 
 
@@ -117,7 +117,7 @@ def restart_database(address: str) -> None:
 def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Service]]]:
     """The port of the web server, and all processes that may be killed: web and its processes, or
     with a broker workers and beat too."""
-    port = _free_port()
+    port = free_port()
     web = [
         *(_program("gunicorn"), "planner.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"),
         *("--threads", "4", "--log-level", "warning"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -16,7 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.attack.server import ROOT, free_port, wait_for
+
 CLIENTS = 8
 
 
@@ -75,37 +74,22 @@ def fill(environment: dict[str, str]) -> str:
 
 
 @contextmanager
-def serve(environment: dict[str, str]) -> Iterator[tuple[int, int]]:
-    """Port and process of two workers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+def serve(environment: dict[str, str], workers: int = 2) -> Iterator[tuple[int, int]]:
+    """Port and process of the server."""
+    port = free_port()
     command = [
         str(Path(sys.executable).with_name("gunicorn")),
         "planner.wsgi",
-        *("--bind", f"127.0.0.1:{port}", "--workers", "2"),
+        *("--bind", f"127.0.0.1:{port}", "--workers", str(workers)),
         *("--threads", "4", "--log-level", "error"),
     ]
     server = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
-        _wait_for(server, port)
+        wait_for(server, port)
         yield port, server.pid
     finally:
         server.terminate()
         server.wait(30)
-
-
-def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
-    for _ in range(300):
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", "/api/v1/servers/")
-            connection.getresponse().read()
-            return
-        if server.poll() is not None:
-            break
-        time.sleep(0.1)
-    raise RuntimeError("The server did not start.")
 
 
 def load(
