@@ -178,7 +178,8 @@ def list_decisions(choice: Choice, simulation: Simulation, every_months: int) ->
         if not 0 < len(_starts(one)) <= MOST_KEYS or not _starts(one) <= known:
             continue
         bundle = Bundle.of(one.plan)
-        if all(bundle.units != other.units for other in bundles):
+        # What holds the sources of a cheaper bundle is hardly another move.
+        if not any(bundle.units.keys() >= other.units.keys() for other in bundles):
             bundles.append(bundle)
     if not bundles:
         return None
