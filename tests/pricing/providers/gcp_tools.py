@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from pricing.ingest.provider import FetchContext, SkippedRow
@@ -12,9 +10,6 @@ from pricing.providers.gcp import provider
 from tests.pricing.servers.gcp import COMPUTE_ENGINE, GcpServer
 from tests.pricing.servers.gcp_skus import OTHERS, Sku
 from tests.pricing.servers.gcp_truth import NOW
-
-WITHOUT_SOURCE = {"source": "", "sku": "", "network_gbps": None}
-TPU_HOST = {"vcpus": None, "memory_gib": None}
 
 
 def context(settings: dict[str, str], **changes: Any) -> FetchContext:
@@ -29,22 +24,6 @@ def fetched(settings: dict[str, str], **changes: Any) -> list[Offer | SkippedRow
         for row in provider.fetch(context(settings, **changes))
         if isinstance(row, (Offer, SkippedRow))
     ]
-
-
-def offers(rows: list[Offer | SkippedRow]) -> dict[str, Offer]:
-    """Offers by id, with what the truth does not state blanked out; no id may come twice."""
-    found = [bare(row) for row in rows if isinstance(row, Offer)]
-    assert len({offer.id for offer in found}) == len(found)
-    return {offer.id: offer for offer in found}
-
-
-def bare(offer: Offer) -> Offer:
-    host = TPU_HOST if offer.accelerator.startswith("google-tpu") else {}
-    return replace(offer, **WITHOUT_SOURCE, **host)
-
-
-def reasons(rows: list[Offer | SkippedRow]) -> Counter[str]:
-    return Counter(row.reason for row in rows if isinstance(row, SkippedRow))
 
 
 def without(server: GcpServer, *names: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -24,16 +23,7 @@ from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import NOW, Market, china, small
 from tests.pricing.servers.base import Fault
 
-
-@pytest.fixture(autouse=True)
-def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide_own_settings(monkeypatch)
-
-
-@pytest.fixture
-def server() -> Iterator[FakeAws]:
-    with FakeAws(small()) as running:
-        yield running
+pytestmark = pytest.mark.usefixtures("own_settings")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 from botocore import exceptions
@@ -15,12 +14,12 @@ from tests.pricing.providers.aws_tools import (
     account,
     context,
     fetch,
-    hide_own_settings,
     public_files,
 )
 from tests.pricing.servers.aws import FakeAws, json_error
-from tests.pricing.servers.aws_market import small
 from tests.pricing.servers.base import Fault, Reply
+
+pytestmark = pytest.mark.usefixtures("own_settings")
 
 KEY, SECRET, TOKEN = "AKIDEXAMPLEEXAMPLE", "wJalrXUtnFEMIK7MDENG", "FQoGZXIvYXdzEXAMPLETOKEN"
 CREDENTIALS = {
@@ -28,17 +27,6 @@ CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": SECRET,
     "AWS_SESSION_TOKEN": TOKEN,
 }
-
-
-@pytest.fixture(autouse=True)
-def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide_own_settings(monkeypatch)
-
-
-@pytest.fixture
-def server() -> Iterator[FakeAws]:
-    with FakeAws(small()) as running:
-        yield running
 
 
 def test_loopback_is_asked_with_no_credentials_of_ours(server: FakeAws) -> None:

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from pricing.ingest.http import MAX_CALLS
 from pricing.ingest.provider import ProviderUnavailable
-from tests.pricing.providers.aws_tools import account, fetch, hide_own_settings
+from tests.pricing.providers.aws_tools import account, fetch
 from tests.pricing.servers.aws import FakeAws, ec2_xml
-from tests.pricing.servers.aws_market import small
 from tests.pricing.servers.base import Fault, Reply, Request
 
-
-@pytest.fixture(autouse=True)
-def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    hide_own_settings(monkeypatch)
-
-
-@pytest.fixture
-def server() -> Iterator[FakeAws]:
-    with FakeAws(small()) as running:
-        yield running
+pytestmark = pytest.mark.usefixtures("own_settings")
 
 
 def asks(action: str) -> Callable[[Request], bool]:

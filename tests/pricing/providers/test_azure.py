@@ -10,7 +10,8 @@ import pytest
 
 from pricing.ingest.provider import SkippedRow
 from pricing.providers.azure.management import MachineLookup, read_resource_sku
-from tests.pricing.providers.azure_tools import fetched, offers, reasons
+from tests.pricing.providers.azure_tools import fetched
+from tests.pricing.providers.read_rows import offers, reasons
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.azure_truth import OTHERS, VMS, Row, rows_of, truth
 

@@ -11,7 +11,8 @@ import pytest
 from pricing.ingest.http import MAX_CALLS, BadRequest
 from pricing.ingest.provider import NotRead, ProviderUnavailable
 from pricing.providers.azure import provider as azure
-from tests.pricing.providers.azure_tools import context, fetched, offers
+from tests.pricing.providers.azure_tools import context, fetched
+from tests.pricing.providers.read_rows import offers
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.azure_truth import truth
 from tests.pricing.servers.base import Fault, Request

@@ -11,7 +11,8 @@ import pytest
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.gcp import provider
-from tests.pricing.providers.gcp_tools import add, context, fetched, offers, reasons, without
+from tests.pricing.providers.gcp_tools import add, context, fetched, without
+from tests.pricing.providers.read_rows import offers, reasons
 from tests.pricing.servers.gcp import CLOUD_TPU, COMPUTE_ENGINE, GcpServer
 from tests.pricing.servers.gcp_skus import OTHERS, money, priced, sku
 from tests.pricing.servers.gcp_truth import US, truth

@@ -14,7 +14,8 @@ from pricing.ingest.provider import NotRead
 from pricing.market import machine_types
 from pricing.providers.gcp import provider as gcp
 from pricing.providers.gcp.offers import list_parts
-from tests.pricing.providers.gcp_tools import context, fetched, offers, reasons, without
+from tests.pricing.providers.gcp_tools import context, fetched, without
+from tests.pricing.providers.read_rows import offers, reasons
 from tests.pricing.servers.gcp import GcpServer
 from tests.pricing.servers.gcp_skus import Sku
 from tests.pricing.servers.gcp_truth import truth

@@ -12,7 +12,8 @@ from pricing.ingest.http import MAX_CALLS, AccessDenied, check_endpoint
 from pricing.ingest.provider import NotRead, ProviderUnavailable
 from pricing.providers.gcp import client
 from pricing.providers.gcp import provider as gcp
-from tests.pricing.providers.gcp_tools import context, fetched, offers
+from tests.pricing.providers.gcp_tools import context, fetched
+from tests.pricing.providers.read_rows import offers
 from tests.pricing.servers.base import Fault, Request
 from tests.pricing.servers.gcp import GcpServer
 from tests.pricing.servers.gcp_truth import truth
