@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, Command] = {
     "jobfile": JOB_FILE,
     "ladder": LADDER,
 }
-PRICED = {"compare", "portfolio"}
+PRICED = {"compare", "portfolio", "usage"}
 """Those of them that need prices."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""

@@ -25,7 +25,10 @@ from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
 from pricing.market.snapshot import Catalog
 
 
-def _add_forms(parser: ArgumentParser, tables: Sequence[str] = ()) -> None:
+def _add_forms(
+    parser: ArgumentParser, help_text: str, tables: Sequence[str] = (), metavar: str = "file"
+) -> None:
+    parser.add_argument("file", metavar=metavar, help=f"{help_text}; - reads standard input")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
     if tables:
@@ -34,7 +37,6 @@ def _add_forms(parser: ArgumentParser, tables: Sequence[str] = ()) -> None:
 
 
 def _add_portfolio_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="portfolio request in JSON or TOML; - reads standard input")
     parser.add_argument(
         "--without",
         action="append",
@@ -42,7 +44,7 @@ def _add_portfolio_arguments(parser: ArgumentParser) -> None:
         metavar="PROJECT",
         help="leave a project out, to see what the others do; may be given several times",
     )
-    _add_forms(parser, PORTFOLIO_TABLES)
+    _add_forms(parser, "portfolio request in JSON or TOML", PORTFOLIO_TABLES)
 
 
 def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
@@ -78,13 +80,6 @@ MAX_LOG_BYTES = 200_000_000
 """Largest log that is read: about two weeks of one line a second from eight GPUs."""
 
 
-def _add_calibrate_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "file", help="log of nvidia-smi, or of dmon of it or of dcgmi; - reads standard input"
-    )
-    _add_forms(parser)
-
-
 def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
     from planner.commands.tables import calibration_tables
     from planner.usage.gpu_logs import calibrate, decode_log
@@ -97,14 +92,11 @@ def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
 
 CALIBRATE = Command(
     help="Read a log of nvidia-smi or dcgmi: utilisation, memory, power.",
-    add_arguments=_add_calibrate_arguments,
+    add_arguments=lambda parser: _add_forms(
+        parser, "log of nvidia-smi, or of dmon of it or of dcgmi"
+    ),
     answer=_answer_calibrate,
 )
-
-
-def _add_estimate_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
-    _add_forms(parser)
 
 
 def _answer_estimate(options: Options, _: LoadCatalog) -> str:
@@ -120,18 +112,9 @@ def _answer_estimate(options: Options, _: LoadCatalog) -> str:
 
 ESTIMATE = Command(
     help="Estimate accelerator-hours, memory and layout of a workload in JSON or TOML.",
-    add_arguments=_add_estimate_arguments,
+    add_arguments=lambda parser: _add_forms(parser, "request in JSON or TOML"),
     answer=_answer_estimate,
 )
-
-
-def _add_compare_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="REQUEST",
-        help=f"a line such as '{EXAMPLE}', or a file in JSON or TOML; - reads standard input",
-    )
-    _add_forms(parser, TABLES)
 
 
 def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
@@ -156,6 +139,8 @@ def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
 
 COMPARE = Command(
     help="Compare renting, committing, owning and mixing for a request in JSON or TOML.",
-    add_arguments=_add_compare_arguments,
+    add_arguments=lambda parser: _add_forms(
+        parser, f"a line such as '{EXAMPLE}', or a file in JSON or TOML", TABLES, "REQUEST"
+    ),
     answer=_answer_compare,
 )

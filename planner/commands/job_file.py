@@ -22,21 +22,18 @@ _NUMBERS = {
     "tokens": (1e18, "tokens of a training"),
 }
 """Option → the highest number that it may be, and what it says."""
-_NAMES = {
-    "accelerator": "accelerator, where the file leaves it open",
-    "model": "model of a training",
-}
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", help="job file; - reads standard input")
     for name, (_, meaning) in _NUMBERS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, metavar="N", help=meaning)
-    for name, meaning in _NAMES.items():
-        parser.add_argument(f"--{name}", default="", help=meaning)
-    parser.add_argument(
-        "--request", default="", metavar="FILE", help="write the request, once nothing is open"
-    )
+    for name, metavar, meaning in (
+        ("accelerator", None, "accelerator, where the file leaves it open"),
+        ("model", None, "model of a training"),
+        ("request", "FILE", "write the request, once nothing is open"),
+    ):
+        parser.add_argument(f"--{name}", default="", metavar=metavar, help=meaning)
 
 
 def _answer(options: Options, _: LoadCatalog) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from planner.commands.command import Command, LoadCatalog, Options, read_text
-from planner.usage.ladder import Ladder, plan_ladder
+from planner.usage.ladder import RULES, Ladder, plan_ladder
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -20,28 +20,20 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", help="units in use, a line each, last column; - for standard input"
     )
-    parser.add_argument(
-        "--on-demand", type=float, required=True, metavar="PRICE", help="of a unit for an hour"
-    )
-    parser.add_argument(
-        "--committed", type=float, required=True, metavar="PRICE", help="of the same, committed"
-    )
-    parser.add_argument("--term", type=int, default=12, metavar="MONTHS", help="of a contract")
-    parser.add_argument("--months", type=int, default=12, help="months to plan")
-    parser.add_argument("--every", choices=list(EVERY), default="hour", help="what a line is of")
-    parser.add_argument(
-        "--held",
-        action="append",
-        default=[],
-        metavar="UNITS:MONTHS",
-        help="units committed already and months that they run on; may be repeated",
-    )
-    parser.add_argument(
-        "--rule",
-        choices=["newsvendor", "break_even"],
-        help="absent: the one that cost less on the use so far",
-    )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    price = {"type": float, "required": True, "metavar": "PRICE"}
+    months = {"type": int, "default": 12, "metavar": "MONTHS"}
+    held = {"action": "append", "default": [], "metavar": "UNITS:MONTHS"}
+    for name, kind, text in (
+        ("on-demand", price, "of a unit for an hour"),
+        ("committed", price, "of the same, committed"),
+        ("term", months, "of a contract"),
+        ("months", months, "to plan"),
+        ("held", held, "units committed already and months that they run on; may be repeated"),
+        ("every", {"choices": list(EVERY), "default": "hour"}, "what a line is of"),
+        ("rule", {"choices": list(RULES)}, "absent: the one that cost less on the use so far"),
+        ("json", {"action": "store_true"}, "print everything as JSON"),
+    ):
+        parser.add_argument(f"--{name}", help=text, **kind)
 
 
 def read_use(text: str) -> list[float]:

@@ -25,7 +25,6 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import ScenarioAnswer, least_changes
 from planner.contract.labels import NO_RANGE_HERE
 from planner.costing.advice.verdict import describe_alternative, describe_budget
-from planner.portfolio.words import describe_range
 from planner.sizing.estimate import Estimate
 from pricing.common.words import pluralize
 
@@ -268,9 +267,6 @@ def portfolio_tables(answer: PortfolioAnswer) -> str:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
         of = " for the months in which it does the work" if answer.is_laid_anew else ""
         console.print(f"  Proven: no plan is {by}cheaper{of}.")
-    if answer.range is not None:
-        ends = describe_range(answer.range, answer.currency)
-        console.print(f"  All payments, not discounted, come to {ends}.")
     if answer.why_no_range:
         console.print(f"  The total has no range. {answer.why_no_range}")
     console.print(_projects(answer))

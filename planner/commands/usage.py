@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,12 +16,29 @@ from typing import BinaryIO
 from rich.console import Console
 from rich.table import Table
 
-from planner.commands.command import Command, LoadCatalog, Options, write_request
-from planner.commands.tables import make_console, make_table
-from planner.contract.amounts import shift_month
+from planner.commands.command import (
+    Command,
+    LoadCatalog,
+    Options,
+    answer_at_prices,
+    read_request,
+    write_request,
+)
+from planner.commands.tables import make_console, make_table, portfolio_tables
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.usage.demand import Demand
 from planner.usage.projects import DEFAULT_SOURCES
-from planner.usage.question import DEFAULT_BY, UsageAnswer, UsageQuestion, answer_usage, split_list
+from planner.usage.projects_together import MEANINGS_FILE, build_portfolio, read_meaning
+from planner.usage.question import (
+    DEFAULT_BY,
+    UsageAnswer,
+    UsageQuestion,
+    answer_usage,
+    read_pairs,
+    split_list,
+)
+from planner.usage.sources import is_hidden
 from planner.usage.summary import DIMENSIONS, Usage, UseLine
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
@@ -28,57 +46,59 @@ from pricing.common.words import pluralize
 MAX_FILES = 1_000
 
 
+_TEXTS = (
+    ("by", DEFAULT_BY, f"what to sum by, with commas: {', '.join(DIMENSIONS)}", None),
+    (
+        *("project-by", DEFAULT_SOURCES),
+        *("where a project's name stands, in order: tag:NAME, account, user", None),
+    ),
+    (
+        *("idle-price", ()),
+        *(
+            "what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
+            "PRICE",
+        ),
+    ),
+    ("start", (), "first month of the plan, such as 2027-01", None),
+    ("request", (), "write the demand as a request for compare, or for portfolio", "FILE"),
+    ("pack", (), "plan all projects and write the plan to a file: .xlsx, .csv, .json", "FILE"),
+)
+"""Argument, default, help and what stands for its value."""
+_REPEATED = (
+    (
+        *("rule", "SOURCE:PATTERN=PROJECT"),
+        "what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
+        "partition:…; the first that matches holds, before --project-by",
+    ),
+    ("map", "COLUMN=NAME", "read a column of one's own table by another name"),
+    (
+        *("name", "NAME=ACCELERATOR"),
+        "what files mean by a name, such as a100=A100-80GB; kept beside them",
+    ),
+)
+_FLAGS = {
+    "json": "print everything as JSON",
+    "strict": "refuse files with rows that are not understood",
+    "portfolio": "plan all projects together: each account, team or label is one",
+}
+
+
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="bills and logs; - reads standard input"
+        "files", nargs="*", metavar="FILE", help="bills, logs, folders; - reads standard input"
     )
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.add_argument(
-        "--strict", action="store_true", help="refuse files with rows that are not understood"
-    )
-    parser.add_argument(
-        "--by",
-        default=",".join(DEFAULT_BY),
-        help=f"what to sum by, with commas: {', '.join(DIMENSIONS)}",
-    )
-    parser.add_argument(
-        "--project-by",
-        default=",".join(DEFAULT_SOURCES),
-        help="where a project's name stands, in order: tag:NAME, account, user",
-    )
-    parser.add_argument(
-        "--rule",
-        action="append",
-        default=[],
-        metavar="SOURCE:PATTERN=PROJECT",
-        help="what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
-        "partition:…; the first that matches holds, before --project-by; may be repeated",
-    )
-    parser.add_argument(
-        "--idle-price",
-        default="",
-        metavar="PRICE",
-        help="what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="COLUMN=NAME",
-        help="read a column of one's own table by another name; may be repeated",
-    )
-    parser.add_argument(
-        "--forecast",
-        type=int,
-        default=UsageQuestion.forecast_months,
-        metavar="MONTHS",
-        help="months to forecast; 0 for none",
-    )
-    parser.add_argument("--start", default="", help="first month of the plan, such as 2027-01")
-    parser.add_argument("--accelerator", default=None, help="accelerator to forecast, by its name")
-    parser.add_argument(
-        "--request", default="", metavar="FILE", help="write the demand as a request for compare"
-    )
+    for name, text in _FLAGS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    for name, default, text, metavar in _TEXTS:
+        parser.add_argument(f"--{name}", default=",".join(default), metavar=metavar, help=text)
+    for name, metavar, text in _REPEATED:
+        text = f"{text}; may be repeated"
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=text)
+    months, growth = UsageQuestion.forecast_months, "as in the year before and more: 0.4 is 40 %%"
+    text = "months to forecast; 0 for none"
+    parser.add_argument("--forecast", type=int, default=months, metavar="MONTHS", help=text)
+    parser.add_argument("--growth", type=float, metavar="FRACTION", help=growth)
+    parser.add_argument("--accelerator", help="accelerator to forecast, by its name")
 
 
 def read_question(options: Options) -> UsageQuestion:
@@ -92,12 +112,14 @@ def read_question(options: Options) -> UsageQuestion:
         forecast_months=options["forecast"],
         start=options["start"],
         accelerator=options["accelerator"],
+        growth=options["growth"],
+        of_folder=any(map(os.path.isdir, options["files"])),
     )
 
 
 def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     """The files of these names as one sum; a refusal names the file."""
-    names = list(paths)
+    names = list(_files_of(paths))
     if not names:
         raise InvalidInput("files", "are missing; name at least one")
     if len(names) > MAX_FILES:
@@ -107,6 +129,18 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if options["strict"] and (warnings := answer.usage.warnings()):
         raise InvalidInput("files", f"hold rows that are not understood or doubtful: {warnings[0]}")
     return answer
+
+
+def _files_of(paths: Iterable[str]) -> Iterator[str]:
+    """Files, those of folders by name."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for one in sorted(Path(path).rglob("*")):
+            is_other = is_hidden(one.relative_to(path).as_posix()) or one.name == MEANINGS_FILE
+            if one.is_file() and not is_other:
+                yield str(one)
 
 
 class _Files:
@@ -130,8 +164,56 @@ class _Files:
                 raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
-def _answer(options: Options, _: LoadCatalog) -> str:
+def _answer_portfolio(answer: UsageAnswer, options: Options, load_catalog: LoadCatalog) -> str:
+    """The plan of all projects; what a name means is asked once and kept beside the files."""
+    folder = next((one for one in options["files"] if os.path.isdir(one)), ".")
+    answers = Path(folder) / MEANINGS_FILE
+    known = read_request(str(answers)) if answers.exists() else {}
+    means = {str(name): str(meant) for name, meant in known.items()}
+    for name, meant in read_pairs(options["name"], "name"):
+        means[name] = read_meaning(name, meant)
+    month, question = f"{dt.datetime.now(dt.UTC):%Y-%m}", read_question(options)
+    built = build_portfolio(answer.usage, question, month, means)
+    if built.questions and sys.stdin.isatty():
+        for name, text in zip(built.questions, built.in_words(), strict=True):
+            print(text, end=" ", flush=True, file=sys.stderr)
+            means[name] = read_meaning(name, sys.stdin.readline())
+        built = build_portfolio(answer.usage, question, month, means)
+    if built.questions:
+        text = " ".join(built.in_words())
+        raise InvalidInput("name", f"{text} Say it once: --name NAME=ACCELERATOR")
+    if means != known:
+        write_request(means, str(answers))
+    if options["request"]:
+        write_request(built.request, options["request"])
+    from planner.portfolio.portfolio import plan_portfolio
+
+    planned = answer_at_prices(
+        False, load_catalog, lambda catalog: plan_portfolio(built.request, catalog)
+    )
+    if options["pack"]:
+        _write_pack(planned, Path(options["pack"]))
+    if options["json"]:
+        return json.dumps(planned.to_json(), indent=2, allow_nan=False)
+    notes = [*answer.usage.warnings(), *built.notes]
+    return "\n".join([portfolio_tables(planned), *(f"Note: {note}" for note in notes)])
+
+
+def _write_pack(answer: PortfolioAnswer, path: Path) -> None:
+    try:
+        path.write_bytes(PORTFOLIO_FORMATS[path.suffix.removeprefix(".")].make(answer))
+    except KeyError:
+        raise InvalidInput("pack", f"{path.name} is none of .xlsx, .csv and .json") from None
+    except ImportError:
+        raise InvalidInput("pack", "of .xlsx needs XlsxWriter, in the extra server") from None
+    except OSError as error:
+        raise InvalidInput("pack", f"{path} cannot be written: {error.strerror}") from error
+
+
+def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     answer = answer_paths(options["files"], options)
+    if options["portfolio"] or options["pack"]:
+        return _answer_portfolio(answer, options, load_catalog)
     if options["request"]:
         demand = answer.demand
         if demand is None:
@@ -163,7 +245,7 @@ def usage_tables(answer: UsageAnswer) -> str:
     usage, demand = answer.usage, answer.demand
     out = StringIO()
     console = make_console(out)
-    for file in usage.files:
+    for file in filter(lambda file: file.format, usage.files):
         console.print(f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}")
     _print_rows(console, usage)
     if usage.ledger.uses:
@@ -231,14 +313,12 @@ def _money(amounts: Mapping[str, Decimal | None]) -> str:
 
 
 def _demand(demand: Demand) -> Table:
+    names = ("hours", "p10", "p90", "peak")
     rows = (
         (
-            shift_month(demand.start, step),
-            f"{hours:,.0f}",
-            UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
-            UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
-            f"{demand.peak_accelerators[step]:,}",
+            str(row["month"]),
+            *(UNKNOWN if row[name] is None else f"{row[name]:,.0f}" for name in names),
         )
-        for step, hours in enumerate(demand.hours_per_month)
+        for row in demand.rows()
     )
     return make_table("", ("month",), ("accelerator hours", "p10", "p90", "peak"), rows)

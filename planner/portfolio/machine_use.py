@@ -198,7 +198,12 @@ class Usage:
         merged: dict[tuple[int, str, int, int], Purchase] = {}
         for row in rows:
             key = (row.month, row.source, row.first, row.last)
-            merged[key] = _add(merged[key], row) if key in merged else row
+            if one := merged.get(key):
+                names = ("units", "due_at_start", "due_per_month")
+                known = [name for name in names if getattr(one, name) is not None]
+                sums = {name: getattr(one, name) + getattr(row, name) for name in known}
+                row = one.model_copy(update=sums)
+            merged[key] = row
         return tuple(merged[key] for key in sorted(merged))
 
     def _purchases_of(self, part: Scenario) -> Iterator[Purchase]:
@@ -225,11 +230,3 @@ def _kind(source: CapacitySource) -> MachineKind:
 
 
 _CENT = Decimal("0.01")
-
-
-def _add(one: Purchase, other: Purchase) -> Purchase:
-    sums = {
-        name: None if getattr(one, name) is None else getattr(one, name) + getattr(other, name)
-        for name in ("units", "due_at_start", "due_per_month")
-    }
-    return one.model_copy(update=sums)

@@ -102,11 +102,8 @@ class PortfolioPlans:
     @property
     def search(self) -> PlanSearch:
         """Searches for plans of several."""
-        return PlanSearch(self.preparation, (*self._laid_alone, *self._tried.values()))
-
-    @cached_property
-    def _laid_alone(self) -> tuple[PreparedProject, ...]:
-        return tuple(one.member for one in self.alone.values() if one.is_sooner)
+        laid_alone = (one.member for one in self.alone.values() if one.is_sooner)
+        return PlanSearch(self.preparation, (*laid_alone, *self._tried.values()))
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none.
@@ -130,7 +127,10 @@ class PortfolioPlans:
                     if work.remaining < taken:
                         break
                     members = own if best is None else best.books.members
-                    turned = [self._turned(one) if one.name == name else one for one in members]
+                    other = {one.name: one for one in members}
+                    is_own = self._is_as_alone(other[name])
+                    other[name] = self.members[name] if is_own else self.alone[name].member
+                    turned = list(other.values())
                     best = _cheaper(best, self._plan_laid(turned, work))
         else:
             best = self._plan_laid(own, work)
@@ -157,10 +157,6 @@ class PortfolioPlans:
         laid = member if alone is member.alone else member.lay_out(alone)
         _ = laid.alone.inputs  # what is refused is refused here
         return laid
-
-    def _turned(self, member: PreparedProject) -> PreparedProject:
-        is_own, name = self._is_as_alone(member), member.name
-        return self.members[name] if is_own else self.alone[name].member
 
     def _is_as_alone(self, member: PreparedProject) -> bool:
         return member.key == self.alone[member.name].member.key

@@ -379,13 +379,19 @@ def rents_in_parts(inputs: ModelInputs) -> bool:
 
 
 def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:
+    def costs_alike(one: CommitmentOption) -> bool:
+        other = first.setdefault(one.key, one)
+        fields = ("lead_months", "duration_months", "hours_per_month")
+        same_service = all(getattr(one, name) == getattr(other, name) for name in fields)
+        return same_service and bool(np.allclose(one.start_cost, other.start_cost, rtol=1e-9))
+
     first: dict[str, CommitmentOption] = {}
     out = []
     for project in projects:
         renamed = {
             unit.key: f"{unit.key}{OWN_UNIT}{project.name}"
             for unit in project.problem.units
-            if not _costs_alike(first.setdefault(unit.key, unit), unit)
+            if not costs_alike(unit)
         }
         out.append(_rename_units(project, renamed) if renamed else project)
     return tuple(out)
@@ -410,12 +416,3 @@ def source_key(key: str) -> str:
     ('server:dgx-h100', 'server:dgx-h100')
     """
     return key.partition(OWN_UNIT)[0]
-
-
-def _costs_alike(one: CommitmentOption, other: CommitmentOption) -> bool:
-    same_service = (one.lead_months, one.duration_months, one.hours_per_month) == (
-        other.lead_months,
-        other.duration_months,
-        other.hours_per_month,
-    )
-    return same_service and bool(np.allclose(one.start_cost, other.start_cost, rtol=1e-9))

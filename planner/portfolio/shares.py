@@ -60,17 +60,11 @@ def divide_exactly(
         for size in range(n):
             for group in map(frozenset, combinations(others, size)):
                 shares[name] += weights[size] * (game(group | {name}) - game(group))
-    stable = _stable(shares, game, total, slack)
+    stable: Mapping[str, float] = shares
+    if find_group_better_off(shares, game, sorted(shares), slack):
+        stable = move_into_core(shares, game, total) or shares
     rounded = round_to_total(stable, total, alone)
     return Shares(rounded, "shapley", moved=stable is not shares)
-
-
-def _stable(
-    shares: Mapping[str, float], game: Game, total: int, slack: float
-) -> Mapping[str, float]:
-    if not find_group_better_off(shares, game, sorted(shares), slack):
-        return shares
-    return move_into_core(shares, game, total) or shares
 
 
 def walk_orders(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from planner.contract.amounts import format_money, format_named_shares
@@ -137,51 +137,18 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
     if one.share is None or one.alone is None:
         return "It has no share: one of the projects has no plan of its own to measure shares by."
     sentences = [_compare_with_alone(answer, one), *_describe_use(answer, one)]
-    if one.direct_cost > 0:
-        sentences.append(
-            f"Machines rented for it alone, and running those it shares, account for "
-            f"{format_money(one.direct_cost, answer.currency)} of all payments, not discounted."
-        )
-    return " ".join((*sentences, *_describe_division(answer, one)))
-
-
-def _describe_division(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
-    if not one.saving or answer.shares_method is None:
-        return
-    if one.adds is None or one.without is None:
-        yield f"Shares are divided {METHOD_TITLES[answer.shares_method]}{_off_the_average(answer)}."
-        return
-    others = format_money(one.without, answer.currency)
-    adds = f"adds {format_money(one.adds, answer.currency)}"
-    if one.adds < 0:
-        adds = f"saves the others {format_money(-one.adds, answer.currency)}"
-    if answer.shares_method == "use":
-        yield (
-            f"Without it the others would pay {others} in all: it {adds}. Shares are divided "
-            f"{METHOD_TITLES['use']}."
-        )
-        return
-    alone = format_money(one.alone or 0, answer.currency)
-    orders = "every order"
-    if answer.shares_method == "shapley_sampled":
-        orders = f"{answer.shares_orders:,} orders"
-    yield (
-        f"As the first to join, it would add {alone}, its own plan. As the last, it {adds}, since "
-        f"the others would pay {others} without it. Its share is the average over {orders} in "
-        f"which the projects could join{_off_the_average(answer)}."
-    )
-
-
-def _off_the_average(answer: PortfolioAnswer) -> str:
-    if not answer.shares_moved:
-        return ""
-    return ", adjusted by the least that leaves no group better off without the others"
+    if one.saving and answer.shares_method is not None:
+        least = ", adjusted by the least that leaves no group better off without the others"
+        moved = least if answer.shares_moved else ""
+        sentences.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}{moved}.")
+    return " ".join(sentences)
 
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     share = one.share or Decimal(0)
     pays = f"It pays {format_money(share, answer.currency)}"
-    parts = _in_percent({share.name: share.fraction for share in answer.projects})
+    known = {each.name: each.fraction for each in answer.projects if each.fraction is not None}
+    parts = format_named_shares(known)
     part = "" if one.fraction is None else f", {parts[one.name]} of the plan"
     own_plan = format_money(one.alone or 0, answer.currency)
     if not one.saving or pays.endswith(f" {own_plan}"):
@@ -208,26 +175,6 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
             else "Its runs are spread over the months to their deadlines here; by itself it would "
             "do them sooner."
         )
-    yield _describe_shared_hours(answer, one)
-
-
-def _in_percent(fractions: Mapping[str, float | None]) -> dict[str, str]:
-    return format_named_shares({k: part for k, part in fractions.items() if part is not None})
-
-
-def _describe_shared_hours(answer: PortfolioAnswer, one: ProjectShare) -> str:
-    if one.shared_fraction:
-        parts = _in_percent({share.name: share.shared_fraction for share in answer.projects})
-        return (
-            f"It uses {parts[one.name]} of the hours that projects use of the machines "
-            "they share; the others use the rest."
-        )
-    if one.shared_hours:
-        return (
-            f"It uses {one.shared_hours:,.0f} accelerator-hours of the machines that projects "
-            "share."
-        )
-    return "It uses none of the machines that projects share."
 
 
 METHOD_TITLES = {

@@ -285,7 +285,8 @@ def _use(line: Line, ledger: Ledger) -> None:
     if hours > 0 and seconds > 0:
         label = kind.accelerator or kind.machine
         mean = hours * 3600 / seconds
-        ledger.hold(label, line.start.seconds, line.end.seconds, mean, line.most_at_once)
+        span = (line.start.seconds, line.end.seconds)
+        ledger.hold(label, *span, mean, kind.project or kind.account, line.most_at_once)
 
 
 def _add_unused(line: Line, ledger: Ledger) -> None:

@@ -20,7 +20,7 @@ from pricing.common.words import pluralize
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
 
-LONGEST_MONTH_HOURS = 744.0
+LONGEST_MONTH_HOURS, YEAR = 744.0, 12
 
 
 @dataclass
@@ -41,6 +41,18 @@ class Demand:
     def is_known_accelerator(self) -> bool:
         """Whether a plan can be made on it: a name that means one accelerator."""
         return accelerators.find(self.history.accelerator) is not None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Its months, one by one; a range that is not known is None."""
+        unknown = [None] * len(self.hours_per_month)
+        columns = (self.p10 or unknown, self.p90 or unknown, self.peak_accelerators)
+        return [
+            {"month": shift_month(self.start, step), "hours": hours, "p10": p10, "p90": p90}
+            | {"peak": peak}
+            for step, (hours, p10, p90, peak) in enumerate(
+                zip(self.hours_per_month, *columns, strict=True)
+            )
+        ]
 
     def workload(self) -> dict[str, Any]:
         """The workload of a request of a comparison."""
@@ -84,8 +96,10 @@ def plan_demand(
     months: int,
     start: str | None = None,
     accelerator: str | None = None,
+    growth: float | None = None,
 ) -> Demand:
-    """Demand of `months` from `start`, the month after the history where none is said."""
+    """Demand of `months` from `start`, the month after the history where none is said: the
+    forecast, or the year before and `growth` more."""
     if not 1 <= months <= MAX_MONTHS:
         raise InvalidInput("months", f"{months} is not between 1 and {MAX_MONTHS}")
     history = read_history(usage, accelerator)
@@ -98,7 +112,7 @@ def plan_demand(
             f"{shift_month(following, MAX_MONTHS - months)}"
         )
         raise InvalidInput("start", problem)
-    demand = _carry_on(history, begin, gap, months)
+    demand = _carry_on(history, begin, gap, months, growth)
     if start and start < following:
         last = shift_month(following, -1)
         note = f"The history goes to {last}: the plan starts after it, not in {start}."
@@ -124,8 +138,17 @@ def plan_demand(
     return demand
 
 
-def _carry_on(history: History, begin: str, gap: int, months: int) -> Demand:
+def _carry_on(history: History, begin: str, gap: int, months: int, growth: float | None) -> Demand:
     notes = list(history.notes)
+    if growth is not None:
+        year = history.hours[-YEAR:] if len(history.hours) >= YEAR else [fmean(history.hours)]
+        grown = [
+            year[(gap + step) % len(year)] * (1 + growth) ** (1 + step // YEAR)
+            for step in range(months)
+        ]
+        before = "the year before" if len(year) == YEAR else "the mean of the history"
+        title = f"{before}, {growth:+.0%} a year"
+        return Demand(history, begin, grown, None, None, [], title, None, notes)
     if len(history.hours) < MIN_HISTORY:
         mean = fmean(history.hours)
         notes.append(
@@ -187,18 +210,13 @@ class History:
     notes: list[str] = field(default_factory=list)
 
 
-def hours_by_accelerator(usage: Usage) -> dict[str, float]:
-    """Hours of each accelerator that was used, the most used first; slices left out."""
+def list_accelerators(usage: Usage) -> list[str]:
+    """Accelerators by hours, the most used first; slices left out."""
     hours: dict[str, float] = defaultdict(float)
     for key, sums in usage.ledger.uses.items():
         if not is_slice(key.accelerator):
             hours[key.accelerator] += sums.accelerator_hours
-    return {name: hours[name] for name in sorted(hours, key=lambda n: -hours[n]) if hours[name] > 0}
-
-
-def list_accelerators(usage: Usage) -> list[str]:
-    """Accelerators by hours, the most used first; slices left out."""
-    return list(hours_by_accelerator(usage))
+    return [name for name in sorted(hours, key=lambda n: -hours[n]) if hours[name] > 0]
 
 
 def read_history(usage: Usage, accelerator: str | None = None) -> History:

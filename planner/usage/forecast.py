@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import fmean, stdev
 
+import numpy as np
+
 from pricing.common.invalid_input import InvalidInput
 
 MIN_HISTORY = 3
@@ -156,22 +158,9 @@ def _width(history: Sequence[float], method: str, step: int) -> float:
             if one > 0 and actual > 0:
                 errors.append(min(abs(math.log(actual) - math.log(one)), MAX_LOG_ERROR))
     weight = len(errors) / TESTED_MONTHS
-    own = _quantile(errors, WIDTH_SHARE) if errors else 0.0
+    own = float(np.quantile(errors, WIDTH_SHARE)) if errors else 0.0
     width = (PRIOR_CUTS * PRIOR_WIDTH + weight * own) / (PRIOR_CUTS + weight)
     return width * math.sqrt(1 + GROWTH_PER_MONTH * max(0, step - 3))
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    """Value below which this share lies, between the two nearest.
-
-    >>> _quantile([1.0, 2.0, 3.0], 0.75)
-    2.5
-    """
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 def _growth(history: Sequence[float]) -> float | None:

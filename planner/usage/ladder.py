@@ -297,20 +297,20 @@ def _check(
     months: int,
     every_hours: float,
 ) -> None:
-    if not 1.0 <= every_hours <= HOURS_PER_MONTH:
-        raise InvalidInput("every_hours", f"{every_hours:g} is not between 1 and 730")
-    least = WEEK_HOURS if every_hours < WEEK_HOURS else every_hours
-    if len(use) * every_hours < least:
+    for name, value, least, most in (
+        ("every_hours", every_hours, 1, HOURS_PER_MONTH),
+        ("on_demand_per_hour", on_demand_per_hour, 1e-9, 1e9),
+        ("committed_per_hour", committed_per_hour, 1e-9, 1e9),
+        ("term_months", term_months, 1, 60),
+        ("months", months, 1, 60),
+    ):
+        if not least <= value <= most:
+            raise InvalidInput(name, f"{value:g} is not between {least:g} and {most:g}")
+    if committed_per_hour >= on_demand_per_hour:
+        raise InvalidInput("committed_per_hour", "must be below the price on demand")
+    if len(use) * every_hours < (WEEK_HOURS if every_hours < WEEK_HOURS else every_hours):
         raise InvalidInput("use", "holds less than a week of hours, or a month")
     if len(use) * every_hours > MAX_HOURS:
         raise InvalidInput("use", "holds more than ten years")
     if not all(0.0 <= one < 1e9 for one in use):
         raise InvalidInput("use", "has a value that is no number of units from 0 on")
-    if not 0.0 < on_demand_per_hour < 1e9:
-        raise InvalidInput("on_demand_per_hour", "must be above 0")
-    if not 0.0 < committed_per_hour < on_demand_per_hour:
-        raise InvalidInput("committed_per_hour", "must be above 0 and below the price on demand")
-    if not 1 <= term_months <= 60:
-        raise InvalidInput("term_months", f"{term_months} is not between 1 and 60")
-    if not 1 <= months <= 60:
-        raise InvalidInput("months", f"{months} is not between 1 and 60")

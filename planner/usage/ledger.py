@@ -80,6 +80,7 @@ class Reason(StrEnum):
     JOB_STEP = "job_step", "step of a job whose allocation is counted"
     NEVER_RAN = "never_ran", "a job that never ran"
     NO_ACCELERATOR = "no_accelerator", "a job or cluster without accelerators"
+    STANDING = "standing", "a machine or pod that stands as declared: planned, no past use"
     IDLE = "idle", "idle accelerators: counted apart"
     UNKNOWN_SAMPLE = "unknown_sample", "a sample that states no value: unknown, not 0"
     NOT_UNDERSTOOD = "not_understood", "not understood: named below, in no sum of hours"
@@ -251,6 +252,9 @@ class CommitmentSums:
         """Both unknown in a file of actual cost."""
 
 
+Holder = tuple[str, str]
+"""An accelerator by its name, and the project that holds it."""
+
 # The ledger -------------------------------------------------------------------------------
 
 
@@ -273,6 +277,8 @@ class Ledger:
         self.charges: dict[ChargeKey, ChargeSums] = {}
         self.commitments: dict[str, CommitmentSums] = {}
         self.hourly = HourlyUse()
+        self.declared = defaultdict[Holder, float](float)
+        """Accelerators that stand by what a file declares."""
         self.unused: dict[tuple[str, str, str], UnusedSums] = defaultdict(UnusedSums)
         """What was paid for and not used, by month, machine and reason."""
         self.monitored: dict[str, Monitored] = {}
@@ -335,6 +341,7 @@ class Ledger:
         start_s: float,
         end_s: float,
         count: float,
+        project: str,
         most: float = MAX_AT_ONCE,
     ) -> None:
         """Accelerators that the row at hand holds at once on the mean; beyond `most` they are
@@ -345,7 +352,7 @@ class Ledger:
             self.doubtful.add(
                 f"{row} with {count * hours:,.0f} accelerator-hours in {hours:,.2f} h"
             )
-        self.hourly.add(accelerator, start_s, end_s, count)
+        self.hourly.add(accelerator, start_s, end_s, count, project)
 
     def use(
         self,
@@ -449,7 +456,7 @@ MAX_HOURS = 2_000_000
 
 
 class HourlyUse:
-    """Mean number of accelerators in use in each hour, by accelerator.
+    """Mean number of accelerators in use in each hour, by accelerator and project.
 
     An interval adds its accelerators to the hours that it covers: to the first and the last in
     proportion, to those between by a step up and a step down, so that a long job costs no more
@@ -462,14 +469,16 @@ class HourlyUse:
     """
 
     def __init__(self) -> None:
-        self._partial: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-        self._steps: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._partial: dict[Holder, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._steps: dict[Holder, dict[int, float]] = defaultdict(lambda: defaultdict(float))
         self._size = 0
         self.first_s, self.last_s = float("inf"), float("-inf")
         self.longest_s = 0.0
         """Longest interval; beyond an hour a peak is a mean over the interval, a lower bound."""
 
-    def add(self, accelerator: str, start_s: float, end_s: float, count: float) -> None:
+    def add(
+        self, accelerator: str, start_s: float, end_s: float, count: float, project: str = ""
+    ) -> None:
         """`count` accelerators from `start_s` to `end_s`, seconds since 1970."""
         if end_s <= start_s or self._size > MAX_HOURS:
             return
@@ -480,7 +489,7 @@ class HourlyUse:
         if end_s - start_s > self.longest_s:
             self.longest_s = end_s - start_s
         first, last = int(start_s // HOUR_S), int(end_s // HOUR_S)
-        partial = self._partial[accelerator]
+        partial = self._partial[accelerator, project]
         before = len(partial)
         if first == last:
             partial[first] += count * (end_s - start_s) / HOUR_S
@@ -489,16 +498,31 @@ class HourlyUse:
             if tail_s := end_s - last * HOUR_S:
                 partial[last] += count * tail_s / HOUR_S
             if last > first + 1:
-                steps = self._steps[accelerator]
+                steps = self._steps[accelerator, project]
                 steps[first + 1] += count
                 steps[last] -= count
         self._size += len(partial) - before
 
-    def peaks(self) -> dict[tuple[str, str], float]:
-        """The highest hourly mean of each month and accelerator."""
+    def merge(self, group: Callable[[Holder], str | None]) -> HourlyUse:
+        """Those of one group counted together, without those of None."""
+        merged = HourlyUse()
+        merged.first_s, merged.last_s, merged.longest_s = self.first_s, self.last_s, self.longest_s
+        for holders, sums in ((self._partial, merged._partial), (self._steps, merged._steps)):
+            for holder, hours in holders.items():
+                if (name := group(holder)) is not None:
+                    for hour, count in hours.items():
+                        sums[name, ""][hour] += count
+        return merged
+
+    def peaks(
+        self, group: Callable[[Holder], str | None] = itemgetter(0)
+    ) -> dict[tuple[str, str], float]:
+        """The highest hourly mean of each month and group, an accelerator unless said."""
         highest: dict[tuple[str, str], float] = {}
-        for accelerator in self._partial.keys() | self._steps.keys():
-            partial, steps = self._partial[accelerator], self._steps[accelerator]
+        merged = self.merge(group)
+        for holder in merged._partial.keys() | merged._steps.keys():
+            partial, steps = merged._partial[holder], merged._steps[holder]
+            accelerator = holder[0]
             changes = sorted(steps.keys() | partial.keys() | {hour + 1 for hour in partial})
             levels = accumulate(steps.get(hour, 0.0) for hour in changes)
             counts = [
@@ -516,16 +540,6 @@ class HourlyUse:
                 if count > highest.get(key, 0.0):
                     highest[key] = count
         return {key: round(highest[key], 6) for key in sorted(highest)}
-
-    def total_peaks(self) -> dict[str, float]:
-        """The highest hourly mean of each month over all accelerators."""
-        merged = HourlyUse()
-        for accelerator, hours in self._partial.items():
-            for hour, count in hours.items():
-                merged._partial[""][hour] += count
-            for hour, step in self._steps[accelerator].items():
-                merged._steps[""][hour] += step
-        return {month: count for (month, _), count in merged.peaks().items()}
 
 
 _EPOCH = dt.datetime(1970, 1, 1)

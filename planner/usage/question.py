@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from planner.contract.amounts import format_shares, shift_month
-from planner.usage.demand import Demand, hours_by_accelerator, plan_demand
+from planner.contract.amounts import shift_month
+from planner.usage.demand import Demand, list_accelerators, plan_demand
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.formats import ReadOptions
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
@@ -22,8 +22,7 @@ from planner.usage.summary import (
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
-MOST_NAMED = 3
-"""Accelerators or commitments that a note names."""
+MAX_GROWTH = 100
 DEFAULT_BY = ("month", "accelerator", "option", "project")
 WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
 """Most of all files together that is read while somebody waits, on the page and by the API: some
@@ -48,6 +47,10 @@ class UsageQuestion:
     rule: tuple[str, ...] = ()
     """`SOURCE:PATTERN=PROJECT`, before those that the team keeps."""
     team_rules: tuple[ProjectRule, ...] = ()
+    growth: float | None = None
+    """0.4: as in the year before and 40 % more; None: as forecast."""
+    of_folder: bool = False
+    """Whether files of no form that is read are left out."""
     idle_price: str = ""
     """What an idle accelerator-hour costs where no bill says it."""
     max_bytes: int | None = None
@@ -62,7 +65,8 @@ class UsageQuestion:
                 self.project_by,
                 (*(read_rule(text) for text in self.rule), *self.team_rules),
             ),
-            mapping=dict(_pairs(self.map, "map")),
+            mapping=dict(read_pairs(self.map, "map")),
+            of_folder=self.of_folder,
             max_bytes=self.max_bytes,
             max_rows=self.max_rows,
             on_rows=self.on_rows,
@@ -91,23 +95,6 @@ class UsageAnswer:
         """A request of a comparison."""
         return self.demand.request() if self.demand else {}
 
-    def left_out(self) -> Iterator[str]:
-        """What was used or is signed and is in no plan that is made on the demand."""
-        if self.demand is None:
-            return
-        chosen = self.demand.history.accelerator
-        hours = hours_by_accelerator(self.usage)
-        others = {name: one for name, one in hours.items() if name != chosen}
-        if others:
-            part = format_shares([hours[chosen] / sum(hours.values())])[0]
-            named = [f"{one:,.0f} h of {name or 'no name'}" for name, one in others.items()]
-            more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
-            yield (
-                f"The demand is that of {chosen or 'accelerators without a name'} alone, {part} of "
-                f"the accelerator-hours used. Not in it: {', '.join(named[:MOST_NAMED] + more)}. "
-                "Forecast each by its name, and plan them together as projects of a portfolio."
-            )
-
 
 def answer_usage(
     files: Iterable[tuple[str, BinaryIO]], question: UsageQuestion, today: dt.date
@@ -126,6 +113,8 @@ def answer_usage(
         except ValueError:
             problem = f"{shorten(question.start)} is not a month like 2027-01"
             raise InvalidInput("start", problem) from None
+    if question.growth is not None and not -1 <= question.growth <= MAX_GROWTH:
+        raise InvalidInput("growth", f"{question.growth} is not between -1 and {MAX_GROWTH}")
     price = read_price(question.idle_price)
     usage = Usage(*read_files(files, question.read_options()))
     demand, because = _demand(usage, question, today)
@@ -136,8 +125,10 @@ def answer_usage(
         no_demand_because=because,
         idle=idle_rows(usage.ledger, price),
     )
-    if demand is not None:
-        demand.notes[:0] = answer.left_out()
+    if demand is not None and len(list_accelerators(usage)) > 1:
+        name = demand.history.accelerator or "accelerators without a name"
+        note = f"The demand is that of {name} alone. One plan for all projects has the rest too."
+        demand.notes.insert(0, note)
     return answer
 
 
@@ -150,6 +141,7 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
             question.forecast_months,
             question.start or shift_month(f"{today:%Y-%m}"),
             question.accelerator,
+            question.growth,
         )
     except InvalidInput as refusal:
         is_next_month = refusal.field == "start" and not question.start
@@ -159,7 +151,8 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
     return demand, ""
 
 
-def _pairs(texts: Iterable[str], field: str) -> Iterator[tuple[str, str]]:
+def read_pairs(texts: Iterable[str], field: str) -> Iterator[tuple[str, str]]:
+    """Pairs as they are typed, `NAME=NAME`."""
     for text in texts:
         name, sign, value = text.rpartition("=")
         if not sign or not name or not value:

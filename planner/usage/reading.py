@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from planner.usage.bills import Bill, sum_bill
-from planner.usage.formats import LogFormat, ReadOptions, monitors, own_table, sacct
+from planner.usage.formats import LogFormat, ReadOptions, declared, monitors, own_table, sacct
 from planner.usage.formats.aws import AwsCur
 from planner.usage.formats.azure import AzureCosts
 from planner.usage.formats.focus import Focus
 from planner.usage.formats.gcp import GcpBilling, is_json_export, json_table
 from planner.usage.ledger import Ledger, UnusableFile
 from planner.usage.projects import ProjectRules
-from planner.usage.sources import Allowance, Source, open_source
+from planner.usage.sources import Allowance, Source, open_members, open_source
 from planner.usage.tables import Table, read_table
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.words import pluralize
 
 BILLS: tuple[type[Bill], ...] = (Focus, AwsCur, GcpBilling, AzureCosts)
-LOGS: tuple[LogFormat, ...] = (monitors.PROMETHEUS, monitors.OPENCOST, sacct.FORMAT)
+LOGS: tuple[LogFormat, ...] = (
+    *(monitors.PROMETHEUS, monitors.OPENCOST, sacct.FORMAT),
+    *(declared.TERRAFORM, declared.KUBERNETES),
+)
 
 
 @dataclass(frozen=True)
 class FileRead:
-    """A file that was read: what it was, and how many rows it had."""
+    """A file that was read: what it was, and how many rows it had; without a format one that was
+    left out, and why."""
 
     name: str
     format: str
@@ -132,17 +137,29 @@ def known_forms() -> str:
     )
 
 
+def _open_all(
+    files: Iterable[tuple[str, BinaryIO]], allowance: Allowance | None
+) -> Iterator[tuple[str, BinaryIO, bool]]:
+    for name, stream in files:
+        try:
+            yield from open_members(name, stream, allowance)
+        except InvalidInput as refusal:
+            raise refusal.under(name) if name else refusal from None
+
+
 def read_files(
     files: Iterable[tuple[str, BinaryIO]], options: ReadOptions
 ) -> tuple[Ledger, list[FileRead]]:
     """Several files as one sum; a file or a row of a bill that is in two of them counts once. One
-    that is refused refuses all: nothing is kept by halves."""
+    that is refused refuses all: nothing is kept by halves. Of an archive and of a folder, files
+    that are of no form that is read are left out and named."""
     ledger = Ledger(options.on_rows)
     allowance = options.allowance()
     overlaps = ledger.overlaps
     overlaps.is_on = not (isinstance(files, Sized) and len(files) == 1)
     read: list[FileRead] = []
-    for name, stream in files:
+    for name, stream, is_one_of in _open_all(files, allowance):
+        overlaps.is_on |= is_one_of
         same = overlaps.find_same(stream)
         overlaps.begin(name)
         if same is not None:
@@ -151,12 +168,19 @@ def read_files(
             ledger.repeat(first.rows)
             ledger.note(f"{name} is the same file as {first.name}, to the byte, and counts once.")
             continue
+        before = ledger.rows
         try:
             read.append(read_file(stream, name, ledger, options, allowance))
         except InvalidInput as refusal:
-            raise refusal.under(name) if name else refusal from None
+            is_found = (is_one_of or options.of_folder) and refusal.field in ("file", "header")
+            if not is_found or ledger.rows > before or (allowance and allowance.is_spent):
+                raise refusal.under(name) if name else refusal from None
+            read.append(FileRead(name, "", refusal.message.partition(":")[0][:120], 0))
         for note in overlaps.notes_of_file():
             ledger.note(note)
+    if not any(one.format for one in read):
+        count = pluralize(len(read), "file")
+        raise InvalidInput("file", f"holds none of the forms that are read: {count}")
     for note in overlaps.notes_of_months():
         ledger.note(note)
     return ledger, read

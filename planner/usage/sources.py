@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
-from typing import IO, Any, BinaryIO
+from typing import IO, Any, BinaryIO, cast
 
 from pricing.common import bounded
 from pricing.common.bounded import MAX_DEPTH, check_nesting
@@ -76,6 +76,10 @@ class Allowance:
     @property
     def bytes_left(self) -> int:
         return self.most_bytes - self.taken_bytes
+
+    @property
+    def is_spent(self) -> bool:
+        return self.bytes_left < 0 or self.taken_rows > self.most_rows
 
     def take_bytes(self, count: int) -> None:
         self.taken_bytes += count
@@ -252,6 +256,57 @@ def _seekable(stream: BinaryIO, buffered: Any) -> BinaryIO:
     return io.BytesIO(data)
 
 
+def open_members(
+    name: str, stream: BinaryIO, allowance: Allowance | None
+) -> Iterator[tuple[str, BinaryIO, bool]]:
+    """The files of a zip archive of several, each as it is reached, else the file itself; and
+    whether it is one of several. Refused by what the archive declares before one is unpacked."""
+    archive = _find_archive(stream)
+    listed = archive.infolist() if archive else []
+    members = [one for one in listed if not (one.is_dir() or is_hidden(one.filename))]
+    if archive is None or len(members) < 2 or "xl/workbook.xml" in archive.namelist():
+        yield name, stream, False
+        return
+    _check_members(members, allowance.bytes_left if allowance else MAX_BYTES)
+    for one in members:
+        with _readable(), archive.open(one) as member:
+            counted = _Counted(member, Allowance(one.file_size, 0))
+            yield f"{name}/{one.filename}", cast(BinaryIO, io.BufferedReader(counted, HEAD)), True
+
+
+def _check_members(members: list[zipfile.ZipInfo], most: int) -> None:
+    if len(members) > MAX_MEMBERS:
+        problem = f"is a zip archive of {len(members):,} files; at most {MAX_MEMBERS} are read"
+        raise InvalidInput("file", problem)
+    if sum(one.file_size for one in members) > most:
+        raise InvalidInput("file", f"unpacks to more than {most:,} bytes")
+    for one in members:
+        check_ratio(one.file_size, one.compress_size)
+        if one.flag_bits & 1:
+            raise InvalidInput("file", "is a zip archive with a password; remove it")
+
+
+def _find_archive(stream: BinaryIO) -> zipfile.ZipFile | None:
+    """The zip archive that a stream is; the stream stays where it is."""
+    if not stream.seekable():
+        return None
+    is_zip = stream.read(4) == b"PK\x03\x04"
+    stream.seek(0)
+    with _readable("is a damaged zip archive"):
+        archive = zipfile.ZipFile(stream) if is_zip else None
+    stream.seek(0)
+    return archive
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a part of a path is none of the files that people put there.
+
+    >>> is_hidden("bills/.DS_Store"), is_hidden("__MACOSX/a.csv"), is_hidden("bills/a.csv")
+    (True, True, False)
+    """
+    return any(part.startswith((".", "__MACOSX")) and part != "." for part in path.split("/"))
+
+
 def _open_text(counted: _Counted) -> Source:
     buffered = io.BufferedReader(counted, HEAD)
     with _readable():
@@ -280,14 +335,10 @@ def _open_zip(stream: BinaryIO, allowance: Allowance) -> Source:
         allowance.take_bytes(sum(member.file_size for member in members))
         stream.seek(0)
         return Source(None, "", allowance, workbook=stream)
-    files = [one for one in members if not one.is_dir() and not one.filename.startswith("__MACOSX")]
+    files = [one for one in members if not (one.is_dir() or is_hidden(one.filename))]
     if len(files) != 1:
         raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
-    if files[0].file_size > allowance.bytes_left:
-        allowance.take_bytes(files[0].file_size)
-    check_ratio(files[0].file_size, files[0].compress_size)
-    if files[0].flag_bits & 1:
-        raise InvalidInput("file", "is a zip archive with a password; remove it")
+    _check_members(files, allowance.bytes_left)
     with _readable():
         member = archive.open(files[0])
     return _open_text(_Counted(member, allowance))

@@ -123,7 +123,7 @@ class Usage:
 
     def month_rows(self) -> list[dict[str, Any]]:
         """A row a month: hours, money, peak, and what monitors and queues saw."""
-        peaks, unused = self.ledger.hourly.total_peaks(), defaultdict[str, float](float)
+        peaks, unused = self.ledger.hourly.peaks(lambda _: ""), defaultdict[str, float](float)
         for (month, _, _), sums in self.ledger.unused.items():
             unused[month] += sums.hours
         rows = []
@@ -131,7 +131,7 @@ class Usage:
             month = line.group["month"]
             seen = self.ledger.monitored.get(month)
             row = line.as_dict() | {
-                "peak_accelerators": peaks.get(month),
+                "peak_accelerators": peaks.get((month, "")),
                 "unused_accelerator_hours": round(unused[month], 6) if unused else None,
             }
             if seen and seen.hours:
@@ -177,7 +177,9 @@ class Usage:
         ledger = self.ledger
         misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
         repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
-        doubtful = ledger.doubtful.warnings()
+        doubtful = [
+            f"Left out: {f.name}: {f.title}." for f in self.files if not f.format
+        ] + ledger.doubtful.warnings()
         without = [s for k, s in ledger.charges.items() if not k.currency and s.states_money]
         if rows := sum(one.rows for one in without):
             doubtful.append(
@@ -202,6 +204,8 @@ class Usage:
         """What a reader has to know about the sums."""
         ledger = self.ledger
         notes = list(ledger.notes)
+        for (name, project), count in sorted(ledger.declared.items()):
+            notes.append(f"{project or 'No project'}: {count:g} × {name or 'no name'} declared.")
         slices = sum(s.accelerator_hours for k, s in ledger.uses.items() if is_slice(k.accelerator))
         if slices:
             notes.append(

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from planner.web.market import accelerator, market_pages
 from planner.web.plan import accelerators, plan_page, start, usage
+from planner.web.team import portfolio
 
 urlpatterns = [
     path("", start.start, name="start"),
@@ -19,6 +20,7 @@ urlpatterns = [
     path("market/offer/", market_pages.offer, name="market-offer"),
     path("market/changes/", market_pages.changes, name="market-changes"),
     path("usage/", usage.usage, name="usage"),
+    path("usage/plan/", portfolio.plan_usage, name="usage-plan"),
     path("method/", start.method, name="method"),
     path("theme/", start.theme, name="theme"),
     path("", include("planner.web.team.urls")),

@@ -22,6 +22,8 @@ class ReadOptions:
     """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None
     """Most rows of all files together; that of each file alone where None."""
+    of_folder: bool = False
+    """Whether files of no form that is read are left out and named, not refused."""
     on_rows: Callable[[int], None] | None = None
     """Called every few thousand rows; what it raises ends the reading."""
 

@@ -114,7 +114,7 @@ def _read_series(
         project = options.projects.choose(tags, space) or space
         key = UseKey(month, "", host, "", accelerator, "owned", project, space)
         ledger.use(key, None, step / 3600, None, None)
-        ledger.hold(accelerator, start, start + step, 1.0)
+        ledger.hold(accelerator, start, start + step, 1.0, project)
         seen = ledger.monitor(month)
         seen.hours += step / 3600
         seen.busy_hours += step / 3600 if value > 0 else 0.0
@@ -177,7 +177,7 @@ def _read_allocation(
         ledger.use(key, None, hours * share, None, amount)
     if end.seconds > start.seconds:
         mean = hours * 3600 / (end.seconds - start.seconds)
-        ledger.hold("", start.seconds, end.seconds, mean)
+        ledger.hold("", start.seconds, end.seconds, mean, project)
     ledger.account(Reason.ACCELERATOR_USE)
 
 

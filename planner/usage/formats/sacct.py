@@ -82,6 +82,8 @@ class _LikeJobs:
         """Accelerators by name."""
         self.uses: dict[tuple[str, str], UseSums] = {}
         """By accelerator and month."""
+        self.project = ""
+        """Whose hours they are."""
         try:
             self.parts = read_tres(tres)
         except InvalidInput as refusal:
@@ -233,9 +235,11 @@ class _Reader:
                         *(account, user, like.state),
                     )
                     use = like.uses[accelerator, month] = self._ledger.use_sums(key)
+                    like.project = project or account
                 use.add(None, hours * share, None, None)
             if end > start and not is_slice(accelerator):
-                self._ledger.hold(accelerator, start, end, count * seconds / (end - start))
+                mean = count * seconds / (end - start)
+                self._ledger.hold(accelerator, start, end, mean, like.project)
 
 
 @lru_cache(maxsize=50_000)

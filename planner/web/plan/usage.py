@@ -4,6 +4,7 @@ from them. Files are read and forgotten.
 
 from __future__ import annotations
 
+import json
 from typing import Any, BinaryIO, ClassVar
 from urllib.parse import urlencode
 
@@ -12,16 +13,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from planner.contract.amounts import shift_month
 from planner.contract.labels import TRAITS
 from planner.services.teams.team_rates import rules_of
 from planner.services.work_budget import stop_where_nobody_waits
-from planner.usage.demand import Demand, list_accelerators
+from planner.usage.demand import list_accelerators
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.job_files import read_job_file
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.projects import ProjectRule
+from planner.usage.projects_together import build_portfolio
 from planner.usage.question import (
+    MAX_GROWTH,
     WAITING_BYTES,
     WAITING_FILES,
     WAITING_ROWS,
@@ -53,7 +55,7 @@ def usage(request: HttpRequest) -> HttpResponse:
             work = facts.request(runs_per_month=1.0)["workload"]
             address = urlencode({f"workload.{name}": value for name, value in work.items()})
             return {"job": {"facts": facts, "address": address}}
-        return {"answer": describe_answer(answer)}
+        return {"answer": describe_answer(answer), **_together(request, answer, question)}
 
     context: dict[str, Any] = {
         "form": form,
@@ -63,6 +65,20 @@ def usage(request: HttpRequest) -> HttpResponse:
     }
     status = 400 if is_sent and form.errors else 200
     return render(request, "web/usage.html", context, status=status)
+
+
+MEANINGS = "accelerator_meanings"
+"""In the session: what a name of an accelerator in files means."""
+
+
+def _together(request: HttpRequest, answer: UsageAnswer, question: UsageQuestion) -> dict[str, Any]:
+    """The portfolio of all projects in the files, nothing where they hold no use."""
+    known = request.session.get(MEANINGS, {})
+    try:
+        built = build_portfolio(answer.usage, question, f"{timezone.now():%Y-%m}", known)
+    except InvalidInput:
+        return {}
+    return {"fleet": built, "portfolio": json.dumps(built.request)}
 
 
 MAX_BYTES = 64_000_000
@@ -87,6 +103,10 @@ class FilesField(forms.FileField):
         return [file for file in cleaned if file]
 
 
+def _text(label: str, length: int, hint: str) -> forms.CharField:
+    return forms.CharField(label=label, required=False, max_length=length, help_text=hint)
+
+
 class UsageForm(Form):
     file = FilesField(
         label="Bills or logs",
@@ -101,34 +121,31 @@ class UsageForm(Form):
         initial=UsageQuestion.forecast_months,
         required=False,
     )
-    project_by = forms.CharField(
-        label="Project by",
+    growth = forms.DecimalField(
+        label="Growth",
         required=False,
-        max_length=500,
-        help_text="where its name stands, in order: tag:NAME, account, user",
+        min_value=-100,
+        max_value=MAX_GROWTH * 100,
+        help_text="on the year before, 40 for 40 % more; as forecast if left empty",
     )
-    start = forms.CharField(label="From", required=False, max_length=7, help_text="like 2027-01")
-    accelerator = forms.CharField(
-        label="Accelerator", required=False, max_length=120, help_text="the most used if left empty"
+    project_by = _text(
+        "Project by", 500, "where its name stands, in order: tag:NAME, account, user"
     )
-    rules = forms.CharField(
-        label="Rules of projects",
-        required=False,
-        max_length=5_000,
-        help_text="tag:team:ml-*=Vision, account:4711=Speech, partition:dev=Trials; before those "
-        "of the team",
+    start = _text("From", 7, "like 2027-01")
+    accelerator = _text("Accelerator", 120, "the most used if left empty")
+    rules = _text(
+        "Rules of projects",
+        5_000,
+        "tag:team:ml-*=Vision, account:4711=Speech, partition:dev=Trials; before those of the team",
     )
-    idle_price = forms.CharField(
-        label="Price of an idle accelerator-hour",
-        required=False,
-        max_length=40,
-        help_text="where no bill says it: 2.10, or 1.95 EUR",
+    idle_price = _text(
+        "Price of an idle accelerator-hour", 40, "where no bill says it: 2.10, or 1.95 EUR"
     )
-    units: ClassVar = {"months": "months"}
+    units: ClassVar = {"months": "months", "growth": "%"}
 
     @property
     def has_folded_errors(self) -> bool:
-        return any(field.errors for field in self.visible_fields()[2:])
+        return any(field.errors for field in self.visible_fields()[3:])
 
 
 def read_question(
@@ -139,6 +156,7 @@ def read_question(
         by=("month", "provider", "accelerator", "option", "project"),
         project_by=split_list(values["project_by"]) or UsageQuestion.project_by,
         forecast_months=UsageQuestion.forecast_months if months is None else months,
+        growth=None if values["growth"] is None else float(values["growth"]) / 100,
         start=values["start"],
         accelerator=values["accelerator"] or None,
         rule=split_list(values["rules"]),
@@ -210,19 +228,6 @@ def _column(values: list[float] | list[int]) -> str:
     return texts[0] if len(set(texts)) == 1 else "\n".join(texts)
 
 
-def demand_rows(demand: Demand) -> list[dict[str, Any]]:
-    return [
-        {
-            "month": shift_month(demand.start, step),
-            "hours": hours,
-            "p10": demand.p10[step] if demand.p10 else None,
-            "p90": demand.p90[step] if demand.p90 else None,
-            "peak": demand.peak_accelerators[step],
-        }
-        for step, hours in enumerate(demand.hours_per_month)
-    ]
-
-
 def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
     usage, demand = answer.usage, answer.demand
     figures = usage.as_dict(answer.by)
@@ -236,7 +241,7 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "has_slices": any(row["slice_hours"] for row in figures["months"]),
         "accelerators": [name for name in list_accelerators(usage) if name],
         "demand": demand,
-        "demand_rows": demand_rows(demand) if demand else [],
+        "demand_rows": demand.rows() if demand else [],
         "plan_address": plan_address(answer),
         "idle": answer.idle[:SHOWN_LINES],
         "is_price_missing": any(row["cost"] is None for row in answer.idle),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -17,21 +18,26 @@ from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT
+from planner.usage.projects_together import read_meaning, settle
 from planner.web.common.views import (
+    current_team,
     get_access,
     get_owned_or_404,
+    open_page,
     remember_team,
     run_with_messages,
     signed_in,
     submit_form,
     team_page,
 )
+from planner.web.plan.usage import MEANINGS
 from planner.web.team.forms import SavePortfolioForm
 from planner.web.team.portfolio_page import (
     PortfolioPage,
     ProjectRow,
     describe_portfolio_refusal,
 )
+from pricing.common import bounded
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
@@ -193,3 +199,33 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
     return offer_file(entry.make(saved.read_answer()), saved.name, entry)
+
+
+@open_page
+@require_POST
+def plan_usage(request: HttpRequest) -> HttpResponse:
+    """The plan of a portfolio that came out of files, as a page or a file; what a name means is
+    remembered in the session."""
+    portfolio, known = dict[str, Any](), dict(request.session.get(MEANINGS, {}))
+    try:
+        for name, text in zip(*map(request.POST.getlist, ("name", "meaning")), strict=False):
+            known[name[:100]] = read_meaning(name, text[:100])
+        request.session[MEANINGS] = dict(list(known.items())[-50:])
+        try:
+            parsed = bounded.loads(request.POST.get("portfolio", ""))
+        except ValueError as error:
+            raise InvalidInput("projects", f"are no JSON: {error}") from None
+        portfolio = settle(parsed, known)
+        answer = services.plan_for_team(portfolio, current_team(request))[-1]
+    except InvalidInput as refusal:
+        refused = {"refusal": describe_portfolio_refusal(refusal, portfolio)}
+        return render(request, "web/usage_plan.html", refused, status=400)
+    if entry := PORTFOLIO_FORMATS.get(request.POST.get("form", "")):
+        return offer_file(entry.make(answer), answer.name, entry)
+    context = {
+        "page": PortfolioPage.of(answer, portfolio),
+        "answer": answer,
+        "portfolio": json.dumps(portfolio),
+        "formats": [(name, entry.title) for name, entry in PORTFOLIO_FORMATS.items()],
+    }
+    return render(request, "web/usage_plan.html", context)

@@ -17,14 +17,11 @@ _PERIOD_WORDS = {
 }
 
 
-def budget_of(project: Project, table: Variance) -> Decimal | None:
-    return budget_over_horizon(project, table.plan) if table.plan else None
-
-
 def headroom_sentence(project: Project, table: Variance, completion: Completion | None) -> str:
     """What the budget leaves of the estimate at completion, before the first actuals of the plan;
     "" without a budget, or without a feasible plan in its currency."""
-    budget, currency = budget_of(project, table), table.currency
+    budget = budget_over_horizon(project, table.plan) if table.plan else None
+    currency = table.currency
     estimate = completion.estimate_at_completion if completion else None
     planned = table.plan.read_summary().total_cost if table.plan else None
     cost = planned if estimate is None else estimate
