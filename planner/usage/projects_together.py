@@ -77,11 +77,10 @@ def build_portfolio(
         {"name": project if times[project] == 1 else f"{project}, {name}", "workload": work}
         for (name, project), work in sorted(works.items(), key=lambda one: one[0][::-1])
     ]
-    names = sorted({name for name, _ in works if accelerators.find(name) is None})
     return UsagePortfolio(
         {"name": "Fleet from usage", "start": start, "horizon_months": months}
         | {"projects": projects},
-        {name: list_meanings(name) for name in names},
+        {name: list_meanings(name) for name, _ in sorted(works) if not accelerators.find(name)},
         notes,
     )
 
