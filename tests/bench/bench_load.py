@@ -22,12 +22,12 @@ from tests.bench.site.served import Call, Load, fill, load, serve, unlimited
 SECONDS = 5.0 if SHORT else 20.0
 REQUESTS = 400 if SHORT else 10_000
 """Of which memory is to stay flat."""
-OFFERS_PER_SECOND, COMPARISONS_PER_SECOND, PAGES_PER_SECOND = 400.0, 12.0, 8.0
-P99_MS, MOST_GROWTH = 600.0, 1.05
-LEAST_OF_TWO = 1.8
-"""Times the comparisons of one worker that two are to answer."""
-WHOLE_PER_SECOND = 5.0
-"""What two processors answer at the 400 ms that an answer with both may take."""
+OFFERS, COMPARISONS, WHOLE, PAGES = 150.0, 1.8, 1.2, 1.0
+"""Times the comparisons that one process computes alone in a second of the same run: two workers
+on two cores answer nearly twice as many, and a third fewer with what would be cheaper; a page draws
+a comparison and what stands beside it."""
+P99, MOST_GROWTH, LEAST_OF_TWO = 6.0, 1.05, 1.8
+"""P99 over one comparison alone: eight clients on two cores wait for four each."""
 FILTERS = ("H100 SXM", "A100 80GB SXM", "L4", "T4")
 
 
@@ -86,8 +86,8 @@ def bench() -> list[Row]:
             load(port, token, offers, 600.0, REQUESTS * 3 // 4)
             after = resident_mb(pid)
     return [
-        _at_least("offers", of_offers.per_second, OFFERS_PER_SECOND, alone),
-        _at_least("comparisons", of_comparisons.per_second, COMPARISONS_PER_SECOND, alone),
+        _at_least("offers", of_offers.per_second, OFFERS, alone),
+        _at_least("comparisons", of_comparisons.per_second, COMPARISONS, alone),
         Row(
             "comparisons of two workers, over those of one",
             of_comparisons.per_second,
@@ -100,11 +100,11 @@ def bench() -> list[Row]:
             "comparisons at 8 clients, p99",
             of_comparisons.p99_ms,
             1e3 / alone,
-            f"<= {P99_MS:g} ms",
-            of_comparisons.p99_ms <= P99_MS,
+            f"<= {P99:g} ×",
+            of_comparisons.p99_ms <= P99 * 1e3 / alone,
         ),
-        _at_least("comparisons with cheaper_if", of_whole.per_second, WHOLE_PER_SECOND, alone),
-        _at_least("plan pages", of_pages.per_second, PAGES_PER_SECOND, alone),
+        _at_least("comparisons with cheaper_if", of_whole.per_second, WHOLE, alone),
+        _at_least("plan pages", of_pages.per_second, PAGES, alone),
         Row(
             f"memory of the workers over {REQUESTS:,} requests",
             after,
@@ -118,9 +118,8 @@ def bench() -> list[Row]:
 
 def _at_least(what: str, per_second: float, least: float, alone: float) -> Row:
     """Requests per second, beside the comparisons that one process computes in a second."""
-    return Row(
-        f"{what} at 8 clients", per_second, alone, f">= {least:g}", per_second >= least, "1/s"
-    )
+    held = per_second >= least * alone
+    return Row(f"{what} at 8 clients", per_second, alone, f">= {least:g} ×", held, "1/s")
 
 
 def resident_mb(pid: int) -> float:
