@@ -41,14 +41,7 @@ def _check_packages() -> None:
 
 _check_packages()
 
-from gpu_cost_planner.planning import (  # noqa: E402
-    compare,
-    estimate,
-    offers,
-    plan_ladder,
-    plan_portfolio,
-    sweep,
-)
+from gpu_cost_planner.planning import compare, estimate, offers, plan_ladder, plan_portfolio, sweep  # noqa: E402
 from gpu_cost_planner.server import server_catalog  # noqa: E402
 from pricing.common.invalid_input import InvalidInput  # noqa: E402
 

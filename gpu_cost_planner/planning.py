@@ -142,13 +142,7 @@ def sweep(
 
     market = Market(catalog or bundled_catalog(), today or dt.datetime.now(dt.UTC).date())
     return run_sweep(
-        request,
-        grid,
-        market,
-        processes=processes,
-        journal=journal,
-        progress=progress,
-        exact=exact,
+        request, grid, market, processes=processes, journal=journal, progress=progress, exact=exact
     )
 
 
@@ -210,9 +204,7 @@ def plan_ladder(
     )
 
 
-def read_file(
-    request: Mapping[str, object] | Model | str | Path,
-) -> Mapping[str, object] | Model:
+def read_file(request: Mapping[str, object] | Model | str | Path) -> Mapping[str, object] | Model:
     """The request, read from its file where it is the name of one; of a mapping, numbers and arrays
     of NumPy and pandas as plain ones."""
     if isinstance(request, str | Path):

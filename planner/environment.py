@@ -170,9 +170,7 @@ class Environment(BaseSettings):
         False, "1 asks browsers to know beforehand that this host and those below it use https", "1"
     )
     DATABASE_URL: Database = _variable(
-        "",
-        "the database; unset: SQLite in `db.sqlite3`",
-        "postgres://user:password@host:5432/name",
+        "", "the database; unset: SQLite in `db.sqlite3`", "postgres://user:password@host:5432/name"
     )
     CACHE_URL: Cache = _variable(
         "",

@@ -89,11 +89,11 @@ TEMPLATES = [
                 "planner.web.team.sentences",
             ],
         },
-    },
+    }
 ]
 
 DATABASES = {
-    "default": connect_database(env.DATABASE_URL or f"sqlite:///{DATA_DIR / 'db.sqlite3'}"),
+    "default": connect_database(env.DATABASE_URL or f"sqlite:///{DATA_DIR / 'db.sqlite3'}")
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -182,7 +182,7 @@ STORAGES = {
         if DEBUG
         else "planner.web.common.front_end.CollectedFiles",
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
-    },
+    }
 }
 EMAIL_TIMEOUT = 10
 EMAIL_BACKEND = choose_mail_backend(env.EMAIL_URL, DEBUG)

@@ -55,10 +55,7 @@ class Revision(models.Model):
         constraints = (
             models.UniqueConstraint(fields=["provider", "number"], name="one_revision_a_number"),
         )
-        ordering = (
-            "provider",
-            "-number",
-        )
+        ordering = ("provider", "-number")
 
     def __str__(self) -> str:
         return f"{self.provider} revision {self.number}"
@@ -212,10 +209,7 @@ class ExchangeRate(models.Model):
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["currency", "date"], name="one_rate_a_day"),)
-        ordering = (
-            "currency",
-            "-date",
-        )
+        ordering = ("currency", "-date")
 
     def __str__(self) -> str:
         return f"{self.units_per_usd} {self.currency} on {self.date}"
@@ -240,10 +234,7 @@ class Region(models.Model):
         constraints = (
             models.UniqueConstraint(fields=["provider", "region"], name="one_region_a_provider"),
         )
-        ordering = (
-            "provider",
-            "region",
-        )
+        ordering = ("provider", "region")
 
     def __str__(self) -> str:
         return f"{self.provider} {self.region}"

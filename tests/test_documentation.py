@@ -16,13 +16,7 @@ from django.conf import settings
 from docs_build.commands_reference import read_arguments, read_commands
 from docs_build.hook import stack_tables
 from docs_build.models_reference import read_fields
-from docs_build.reference import (
-    ANSWERS,
-    REQUESTS,
-    read_make_variables,
-    read_targets,
-    render_pages,
-)
+from docs_build.reference import ANSWERS, REQUESTS, read_make_variables, read_targets, render_pages
 from docs_build.settings_reference import render_settings
 from gpu_cost_planner.command_line import build_parser, read_parsers
 from planner.contract.request.comparison import read_request

@@ -98,10 +98,7 @@ def add(bundle: Bundle, rows: Iterable[Offer], outcomes: Outcomes) -> Bundle:
         else offer
         for offer in by_id.values()
     )
-    return Bundle(
-        tuple(sorted(offers, key=lambda offer: offer.id)),
-        tuple(_select_changes(past)),
-    )
+    return Bundle(tuple(sorted(offers, key=lambda offer: offer.id)), tuple(_select_changes(past)))
 
 
 def _select_changes(past: Iterable[Offer]) -> Iterator[Offer]:

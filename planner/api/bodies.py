@@ -91,10 +91,7 @@ MemberRole = Annotated[Role, Field(strict=False), _choice(Role.values)]
 TokenScope = Annotated[Scope, Field(strict=False), _choice(Scope.values)]
 Period = Annotated[BudgetPeriod, Field(strict=False), _choice(BudgetPeriod.values)]
 Event = Literal[
-    "saved_comparison.approved",
-    "project.price_moved",
-    "project.budget_overrun",
-    "prices.held",
+    "saved_comparison.approved", "project.price_moved", "project.budget_overrun", "prices.held"
 ]
 TOKEN_DAYS = 90
 

@@ -18,11 +18,7 @@ from rest_framework.response import Response
 
 from planner.exports import FORMATS
 from planner.services.jobs.jobs import COME_BACK_SECONDS, TooManyJobsError
-from planner.services.teams.access import (
-    DiskFullError,
-    StaleError,
-    WrongStateError,
-)
+from planner.services.teams.access import DiskFullError, StaleError, WrongStateError
 from pricing.api import rest
 from pricing.publish.refresh import is_disk_full
 

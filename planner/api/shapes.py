@@ -357,7 +357,4 @@ class Usage(AnswerModel):
     no_demand_because: str
 
 
-COMPUTED: tuple[type[AnswerModel], ...] = (
-    AnswerSummary,
-    *(Me, Repriced, Variance, Usage),
-)
+COMPUTED: tuple[type[AnswerModel], ...] = (AnswerSummary, *(Me, Repriced, Variance, Usage))

@@ -8,11 +8,7 @@ from io import StringIO
 from rich.console import Console
 from rich.table import Table
 
-from planner.contract.amounts import (
-    NOISE,
-    decimals_of,
-    format_named_shares,
-)
+from planner.contract.amounts import NOISE, decimals_of, format_named_shares
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import (

@@ -16,24 +16,14 @@ from typing import Any
 import numpy as np
 
 from planner.comparison.preparation import Preparation
-from planner.comparison.results import (
-    ANALYSIS_SHARE,
-    SCENARIO_SHARE,
-    ComparisonResults,
-)
+from planner.comparison.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
 from planner.contract.accelerator_names import ARM_HOSTS, find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative
 from planner.contract.copies import replace
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.rules import (
-    ANY,
-    LARGEST_NODE,
-    PLACES,
-    PlanRules,
-    read_place_limits,
-)
+from planner.contract.request.rules import ANY, LARGEST_NODE, PLACES, PlanRules, read_place_limits
 from planner.contract.validation import with_value
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.choice import FEW_SOLVES, clears_hurdle, judge
@@ -496,10 +486,7 @@ def _try(
     why = _why_off(limit, results, lifted, other, saving)
     if why:
         parts = list_parts(
-            other,
-            lifted.inputs,
-            results.preparation.name_place,
-            results.request.currency,
+            other, lifted.inputs, results.preparation.name_place, results.request.currency
         )
         yield Alternative(
             field=limit.field,
@@ -542,10 +529,7 @@ def _why_off(
 
 
 def _solve_lifted(
-    limit: RelaxableLimit,
-    results: ComparisonResults,
-    ceiling: float,
-    work: WorkMeter,
+    limit: RelaxableLimit, results: ComparisonResults, ceiling: float, work: WorkMeter
 ) -> tuple[ComparisonResults, Scenario] | None:
     """The cheapest plan at stated values with a limit lifted, and its question; of runs finished
     early the cheaper of that and of the plan that spreads them over their months, where who asks

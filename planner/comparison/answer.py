@@ -42,12 +42,7 @@ from planner.contract.answer.comparison import (
     ServerUsed,
 )
 from planner.contract.answer.policy import EarlyStop
-from planner.contract.answer.risk import (
-    BreakEvenRow,
-    CostRange,
-    Driver,
-    RiskAnswer,
-)
+from planner.contract.answer.risk import BreakEvenRow, CostRange, Driver, RiskAnswer
 from planner.contract.answer.scenario import (
     FiscalYearFinance,
     LeaseYear,

@@ -14,25 +14,12 @@ from math import ceil
 
 from planner.comparison.alternatives import ROUNDED, WORTH_NAMING, find_most_machines
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
-from planner.contract.amounts import (
-    FiscalYears,
-    format_money,
-    format_month,
-)
+from planner.contract.amounts import FiscalYears, format_money, format_month
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import (
-    Alternative,
-    BudgetKind,
-    BudgetUse,
-    Verdict,
-)
+from planner.contract.answer.verdict import Alternative, BudgetKind, BudgetUse, Verdict
 from planner.contract.copies import replace
 from planner.costing.advice.decision import describe_parts, list_parts
-from planner.costing.advice.verdict import (
-    NamedLimit,
-    best_without_buying,
-    name_limit,
-)
+from planner.costing.advice.verdict import NamedLimit, best_without_buying, name_limit
 from planner.costing.choice import FEW_SOLVES, judge
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import (
@@ -175,10 +162,7 @@ def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | No
 
 
 def _find_gain(
-    results: ComparisonResults,
-    plan: Scenario,
-    names: Collection[str],
-    work: WorkMeter,
+    results: ComparisonResults, plan: Scenario, names: Collection[str], work: WorkMeter
 ) -> BudgetGain | None:
     least_saving = abs(plan.net_present_cost) * WORTH_NAMING
     ceiling = float(plan.net_present_cost - least_saving) + ROUNDED

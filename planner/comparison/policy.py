@@ -72,11 +72,7 @@ class _Words:
         else:  # as the plan is judged without what it is worth to sell or to wait
             now = f"If you decide again every {self.result.decisions.every_months} months: {now}"
         return " ".join(
-            [
-                now,
-                *_join_triggers(triggers),
-                f"Being able to {able} is worth {amount}.",
-            ]
+            [now, *_join_triggers(triggers), f"Being able to {able} is worth {amount}."]
         )
 
     @property

@@ -233,9 +233,7 @@ class Preparation:
     @cached_property
     def servers(self) -> ServerSelection:
         return self.all_servers.filter_fitting(
-            self.offers.job_nodes,
-            self.request.constraints,
-            self.rules.consumer_in_datacentre,
+            self.offers.job_nodes, self.request.constraints, self.rules.consumer_in_datacentre
         ).without_long_leases(self.calendar, self.assumptions)
 
     @cached_property

@@ -27,19 +27,10 @@ from planner.costing.advice.verdict import (
     list_relaxations,
     recommend,
 )
-from planner.costing.analysis.break_even import (
-    BreakEven,
-    compute_break_even,
-    find_best_rents,
-)
+from planner.costing.analysis.break_even import BreakEven, compute_break_even, find_best_rents
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
-from planner.costing.analysis.simulation import (
-    Report,
-    RiskResult,
-    Simulation,
-    nobody_waits,
-)
+from planner.costing.analysis.simulation import Report, RiskResult, Simulation, nobody_waits
 from planner.costing.choice import Choice, Terms, judge, judge_risk
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
@@ -48,12 +39,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.policy.policy import PolicyResult, find_policy
 from planner.costing.results.scenario_result import Scenario, cents
-from planner.costing.scenarios import (
-    may_hold,
-    rank_feasible,
-    scenario_options,
-    solve_scenarios,
-)
+from planner.costing.scenarios import may_hold, rank_feasible, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
 from pricing.common.words import as_sentence, pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption

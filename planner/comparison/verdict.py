@@ -16,18 +16,9 @@ import numpy as np
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
-from planner.contract.amounts import (
-    format_money,
-    format_month,
-    parse_month,
-)
+from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.verdict import (
-    CostInterval,
-    DecisionPart,
-    NextBest,
-    Verdict,
-)
+from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import CHANCE_TO_MISS, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
 from planner.costing.advice.decision import (
     OWNING,
@@ -46,11 +37,7 @@ from planner.costing.advice.verdict import (
 )
 from planner.costing.choice import round_to_error, standard_error
 from planner.costing.cost_model.terms import Calendar
-from planner.costing.results.scenario_result import (
-    Scenario,
-    cents,
-    resale_value,
-)
+from planner.costing.results.scenario_result import Scenario, cents, resale_value
 from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
 from pricing.common.words import pluralize
@@ -86,10 +73,7 @@ def build_verdict(
     facts = _Facts(results, plan, caveats or RangeDoubts()).build()
     words = VerdictWords(results, plan, facts, gains)
     return facts.model_copy(
-        update={
-            "sentence": words.sentence(),
-            "reasons": tuple(words.reasons()),
-        }
+        update={"sentence": words.sentence(), "reasons": tuple(words.reasons())}
     )
 
 
@@ -104,10 +88,7 @@ class _Facts:
         priced = (results.inputs.by_key[key].native for key in results.priced_keys(plan))
         days = (native.as_of for native in priced if native is not None)
         parts = list_parts(
-            plan,
-            results.inputs,
-            results.preparation.name_place,
-            results.request.currency,
+            plan, results.inputs, results.preparation.name_place, results.request.currency
         )
         return Verdict(
             headline=f"{describe_parts(parts)}.",

@@ -553,17 +553,9 @@ WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
         "The {name} ended in {ends:%Y-%m}, before the plan: it does not count here.",
         _ended_contracts,
     ),
-    (
-        "no_commitments",
-        "No commitment {why}: Cloud is the same as On demand.",
-        _no_commitments,
-    ),
+    ("no_commitments", "No commitment {why}: Cloud is the same as On demand.", _no_commitments),
     ("missing_commitments", "{words}", _missing_commitments),
-    (
-        "undated_prices",
-        "The source gives no date for the price of {labels}.",
-        _undated_prices,
-    ),
+    ("undated_prices", "The source gives no date for the price of {labels}.", _undated_prices),
     (
         "absent_offers",
         "{label}: not in the list of {day:%-d %B %Y}; it may no longer be sold. Its last published "

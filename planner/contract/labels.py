@@ -365,11 +365,7 @@ def _committed(label: str, focus_type: str, category: str = "Usage") -> OptionTr
 
 def _reserved_by_date(label: str, limits: DateLimits) -> OptionTraits:
     return OptionTraits(
-        label,
-        "capacity_block",
-        is_paid_ahead=True,
-        date_limits=limits,
-        focus_category="Other",
+        label, "capacity_block", is_paid_ahead=True, date_limits=limits, focus_category="Other"
     )
 
 

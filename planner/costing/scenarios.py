@@ -114,10 +114,7 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
 
 class _ScenarioSolver:
     def __init__(
-        self,
-        inputs: ModelInputs,
-        ceiling: float = np.inf,
-        excluded: frozenset[str] = frozenset(),
+        self, inputs: ModelInputs, ceiling: float = np.inf, excluded: frozenset[str] = frozenset()
     ) -> None:
         self.inputs, self.ceiling, self.excluded = inputs, ceiling, excluded
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}

@@ -548,10 +548,7 @@ _OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
 
 
 def offers(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
-    columns = [
-        Column("Offer", 52),
-        *(Column(title, width) for title, width, _ in _OFFER_COLUMNS),
-    ]
+    columns = [Column("Offer", 52), *(Column(title, width) for title, width, _ in _OFFER_COLUMNS)]
     book.table("Offers", columns, offer_rows(answer))
 
 

@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from planner.comparison.answer import (
-    build_assumptions,
-    build_catalog,
-    build_offer,
-    build_server,
-)
+from planner.comparison.answer import build_assumptions, build_catalog, build_offer, build_server
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_month, fractions_of_whole
 from planner.contract.answer.comparison import AssumptionRow

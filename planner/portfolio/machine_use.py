@@ -86,8 +86,7 @@ class Usage:
         for key, nodes in self.held.items():
             source = self.source(key)
             used = sum(
-                (hours for (_, of), hours in self.used.items() if of == key),
-                np.zeros(nodes.size),
+                (hours for (_, of), hours in self.used.items() if of == key), np.zeros(nodes.size)
             )
             for month in np.flatnonzero(nodes).tolist():
                 count = float(nodes[month]) * source.accelerators

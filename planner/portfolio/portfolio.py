@@ -32,9 +32,7 @@ def plan_portfolio(
     that is proven; a request that leaves no room for a first plan raises `TooMuchWork`.
     """
     preparation = PortfolioPreparation(
-        read_portfolio(request),
-        catalog,
-        today or dt.datetime.now(dt.UTC).date(),
+        read_portfolio(request), catalog, today or dt.datetime.now(dt.UTC).date()
     )
     preparation.check()
     meter = work or WorkMeter(DEFAULT_WORK_UNITS)

@@ -109,12 +109,7 @@ class PreparedProject:
 class PortfolioPreparation:
     """The projects of a request, each prepared once, in the order of their names."""
 
-    def __init__(
-        self,
-        request: PortfolioRequest,
-        catalog: Catalog,
-        today: dt.date,
-    ) -> None:
+    def __init__(self, request: PortfolioRequest, catalog: Catalog, today: dt.date) -> None:
         self.request, self.catalog, self.today = request, catalog, today
         self.projects = tuple(self._prepare(project) for project in request.included)
         self._inputs: dict[tuple[tuple[Key, ...], ...], tuple[ModelInputs, ...]] = {}
@@ -340,9 +335,7 @@ class JointInputs:
         cash, months = fixed_cash(self.inputs), self.inputs[0].calendar.months
         first = projects[0]
         limits = replace(
-            first.problem,
-            base_cash=cash[:months],
-            base_payments=float(np.maximum(cash, 0.0).sum()),
+            first.problem, base_cash=cash[:months], base_payments=float(np.maximum(cash, 0.0).sum())
         )
         projects[0] = replace(first, problem=limits)
         return JointProblem(_tell_apart(projects))

@@ -14,9 +14,7 @@ from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
 from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
-from planner.portfolio.preparation import (
-    PortfolioPreparation,
-)
+from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.risk import PortfolioSimulation, ProjectDraws
 from planner.portfolio.shares import (
     EXACT_PROJECTS,

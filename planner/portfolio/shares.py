@@ -118,11 +118,7 @@ def _added(names: Sequence[str], order: NDArray[np.int64], game: Game) -> NDArra
     return added
 
 
-def _error(
-    sums: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    pairs: int,
-) -> float:
+def _error(sums: NDArray[np.float64], squares: NDArray[np.float64], pairs: int) -> float:
     if pairs < 2:
         return float("inf")
     variance = np.maximum(squares - sums**2 / pairs, 0.0) / (pairs - 1)

@@ -9,13 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.workload import (
-    GivenHours,
-    Run,
-    Serving,
-    SizedWorkload,
-    Workload,
-)
+from planner.contract.request.workload import GivenHours, Run, Serving, SizedWorkload, Workload
 from planner.sizing.candidates.candidates import (
     Placement,
     assign_accelerator,

@@ -146,12 +146,7 @@ def _add_line(line: Line, number: int, sums: Sums) -> None:
         problem = f"the accelerators of {kind.machine!r} are not known"
         raise InvalidInput("machine", problem)
     group = Group(
-        line.start.month,
-        kind.provider[:60],
-        kind.region[:60],
-        machine,
-        kind.option,
-        kind.book_as(),
+        line.start.month, kind.provider[:60], kind.region[:60], machine, kind.option, kind.book_as()
     )
     cost = line.billed if line.paid is None else line.paid
     sums.add(group, hours, cost, kind.currency)

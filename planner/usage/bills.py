@@ -14,15 +14,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import ClassVar
 
-from planner.usage.ledger import (
-    MAX_AT_ONCE,
-    ChargeKey,
-    ChargeSums,
-    Ledger,
-    Reason,
-    UseKey,
-    UseSums,
-)
+from planner.usage.ledger import MAX_AT_ONCE, ChargeKey, ChargeSums, Ledger, Reason, UseKey, UseSums
 from planner.usage.projects import ProjectRules
 from planner.usage.tables import Moment, Moments, Table, column_names, quantity, to_point
 from pricing.common.invalid_input import InvalidInput

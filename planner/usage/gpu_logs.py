@@ -78,9 +78,7 @@ def calibrate(text: str) -> CalibrationAnswer:
     silent = [series.gpu for series in log.gpus if _most(series, "utilisation_percent") is None]
     gpus = tuple(_use(series) for series in log.gpus if series.gpu not in silent)
     return CalibrationAnswer(
-        gpus=gpus,
-        changes=suggest_changes(gpus, log, silent),
-        skipped_lines=log.skipped_lines,
+        gpus=gpus, changes=suggest_changes(gpus, log, silent), skipped_lines=log.skipped_lines
     )
 
 

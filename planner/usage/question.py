@@ -13,12 +13,7 @@ from planner.usage.forecast import MAX_MONTHS
 from planner.usage.formats import ReadOptions
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
 from planner.usage.reading import read_files
-from planner.usage.summary import (
-    DIMENSIONS,
-    Usage,
-    idle_rows,
-    read_price,
-)
+from planner.usage.summary import DIMENSIONS, Usage, idle_rows, read_price
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -62,8 +57,7 @@ class UsageQuestion:
     def read_options(self) -> ReadOptions:
         return ReadOptions(
             projects=ProjectRules(
-                self.project_by,
-                (*(read_rule(text) for text in self.rule), *self.team_rules),
+                self.project_by, (*(read_rule(text) for text in self.rule), *self.team_rules)
             ),
             mapping=dict(read_pairs(self.map, "map")),
             of_folder=self.of_folder,

@@ -9,13 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from planner.contract.typed_numbers import plain_number, spell_out_round
-from planner.usage.ledger import (
-    Ledger,
-    MoneySum,
-    Reason,
-    UseKey,
-    UseSums,
-)
+from planner.usage.ledger import Ledger, MoneySum, Reason, UseKey, UseSums
 from planner.usage.machines import is_slice
 from planner.usage.reading import FileRead
 from planner.usage.tables import amount

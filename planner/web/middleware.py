@@ -34,10 +34,7 @@ from planner.services.observability.logs import (
     current_request_id,
     use_request_id,
 )
-from planner.services.observability.measures import (
-    REQUEST_SECONDS,
-    render_measures,
-)
+from planner.services.observability.measures import REQUEST_SECONDS, render_measures
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
 from planner.services.teams.access import DiskFullError
 from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from

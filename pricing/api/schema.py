@@ -180,10 +180,7 @@ PartFreshnessSerializer = serializer_of(
 )
 FreshnessSerializer = serializer_of(
     Freshness,
-    fields={
-        "level": serializers.ChoiceField(LEVEL),
-        "parts": PartFreshnessSerializer(many=True),
-    },
+    fields={"level": serializers.ChoiceField(LEVEL), "parts": PartFreshnessSerializer(many=True)},
 )
 CoverageSerializer = serializer_of(
     CoverageRow,

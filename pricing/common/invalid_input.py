@@ -27,11 +27,7 @@ class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
     """
 
     def __init__(
-        self,
-        field: str,
-        message: str,
-        others: tuple[InvalidInput, ...] = (),
-        code: str = "invalid",
+        self, field: str, message: str, others: tuple[InvalidInput, ...] = (), code: str = "invalid"
     ) -> None:
         if len(field) > MAX_FIELD_LENGTH:
             field = f"{field[: MAX_FIELD_LENGTH - 1]}…"

@@ -12,18 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from pricing.ingest.fetch import PART_ERRORS
-from pricing.ingest.http import (
-    ProviderHttpClient,
-    RetryableError,
-    is_loopback,
-)
-from pricing.ingest.provider import (
-    FetchContext,
-    NotRead,
-    Provider,
-    ProviderUnavailable,
-    SkippedRow,
-)
+from pricing.ingest.http import ProviderHttpClient, RetryableError, is_loopback
+from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
 from pricing.market import accelerators
 from pricing.market.offers import Offer, PurchaseOption
 

@@ -32,11 +32,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-from pricing.ingest.provider import (
-    FetchContext,
-    ProviderUnavailable,
-    RunStopped,
-)
+from pricing.ingest.provider import FetchContext, ProviderUnavailable, RunStopped
 
 if TYPE_CHECKING:
     import httpx

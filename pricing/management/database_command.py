@@ -31,11 +31,7 @@ def add_provider_arguments(parser: ArgumentParser) -> None:
     known = ", ".join(all_providers()) or "none"
     parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
     parser.add_argument(
-        "--region",
-        action="append",
-        default=[],
-        metavar="R",
-        help="only this region; repeatable",
+        "--region", action="append", default=[], metavar="R", help="only this region; repeatable"
     )
 
 

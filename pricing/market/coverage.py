@@ -124,10 +124,7 @@ def _list_sold_terms(table: OfferTable) -> Mapping[tuple[str, str], set[int]]:
 
 
 def _keys(
-    accelerator: str,
-    provider: str,
-    wanted_options: Collection[str],
-    priced: Collection[Key],
+    accelerator: str, provider: str, wanted_options: Collection[str], priced: Collection[Key]
 ) -> Iterator[Key]:
     for option in PurchaseOption:
         key = accelerator, provider, option.value

@@ -41,11 +41,7 @@ def _servers(reader: PriceListReader, zone: str) -> Iterator[tuple[str, Mapping[
     while True:
         path = f"/instance/v1/zones/{zone}/products/servers"
         document = reader.get(
-            f"{zone}/{page:04}",
-            path,
-            lambda d: d["servers"].items(),
-            page=page,
-            per_page=_PER_PAGE,
+            f"{zone}/{page:04}", path, lambda d: d["servers"].items(), page=page, per_page=_PER_PAGE
         )
         servers = document["servers"]
         yield from ((name, row) for name, row in servers.items() if row.get("gpu"))

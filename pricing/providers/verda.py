@@ -12,10 +12,7 @@ from pricing.ingest.flat_list import FlatList, PriceListReader, Row
 from pricing.market.offers import PurchaseOption
 
 REGION = "all-regions"
-_PRICES = (
-    (PurchaseOption.ON_DEMAND, "price_per_hour"),
-    (PurchaseOption.SPOT, "spot_price"),
-)
+_PRICES = ((PurchaseOption.ON_DEMAND, "price_per_hour"), (PurchaseOption.SPOT, "spot_price"))
 
 
 class Verda(FlatList):

@@ -290,9 +290,7 @@ def _judge(part: Part, moves: Mapping[Part, _Moves]) -> str:
 
 
 def _judge_beside(
-    offers: Sequence[Offer],
-    on_demand: Mapping[tuple[str, str], Offer],
-    rates: ExchangeRates,
+    offers: Sequence[Offer], on_demand: Mapping[tuple[str, str], Offer], rates: ExchangeRates
 ) -> str:
     pairs = [(offer, on_demand.get((offer.region, offer.instance_type))) for offer in offers]
     logs = [log for o, regular in pairs if regular and (log := _log_ratio(o, regular, rates))]

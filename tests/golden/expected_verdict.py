@@ -292,10 +292,7 @@ def lists(answer: ComparisonAnswer) -> dict[str, list[str]]:
     told = answer.verdict
     if told is None or told.total is None:
         return {}
-    every = {
-        "Why": list(told.reasons),
-        "What would change it": list(told.turns),
-    }
+    every = {"Why": list(told.reasons), "What would change it": list(told.turns)}
     return {title: rows for title, rows in every.items() if rows}
 
 

@@ -20,12 +20,7 @@ OPTION_HEADS = {
     "dws_flex_start": "Flex start",
     "dws_calendar_mode": "Calendar mode",
 }
-TITLES = {
-    "on_demand": "On demand",
-    "cloud": "Cloud",
-    "on_prem": "On-prem",
-    "hybrid": "Hybrid",
-}
+TITLES = {"on_demand": "On demand", "cloud": "Cloud", "on_prem": "On-prem", "hybrid": "Hybrid"}
 OPTIONS = {"capacity_block": "capacity block", "on_demand": "on demand"}
 
 

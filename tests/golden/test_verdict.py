@@ -165,10 +165,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     left = [f"{abs(int(budget) + extra):,} USD {state}" for extra in (0, 1000, 2000)]
     assert shown == [
         ["Expected cost", "1,250,000 USD"],
-        [
-            "As stated",
-            "1,234,568 USD risk allowance 15,432 USD: hours +20,000, resale -4,568",
-        ],
+        ["As stated", "1,234,568 USD risk allowance 15,432 USD: hours +20,000, resale -4,568"],
         ["In 8 of 10 cases", "934,567 USD – 2,034,567 USD"],
         ["Capital to approve now", "334,567 USD"],
         ["Contracts to sign now", "434,567 USD"],

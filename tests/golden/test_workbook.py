@@ -212,10 +212,7 @@ def _sum_where(ranges: Cells) -> float:
     )
 
 
-_FUNCTIONS = {
-    "SUM": lambda ranges: sum(float(one or 0) for one in ranges[0]),
-    "SUMIFS": _sum_where,
-}
+_FUNCTIONS = {"SUM": lambda ranges: sum(float(one or 0) for one in ranges[0]), "SUMIFS": _sum_where}
 
 
 @requests

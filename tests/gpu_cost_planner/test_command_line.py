@@ -30,10 +30,7 @@ LENOVO = str(EXAMPLES / "lenovo.json")
         (["estimate", "/nowhere.json"], "file: "),
         (["sweep", LENOVO, "--vary", "horizon_months"], "--vary: 'horizon_months'"),
         (["sweep", LENOVO, "--vary", "a=1", "--vary", "a=2"], "--vary: 'a' is given twice"),
-        (
-            ["compare", LENOVO, "--server", "planner.example"],
-            "catalog: 'planner.example' is no",
-        ),
+        (["compare", LENOVO, "--server", "planner.example"], "catalog: 'planner.example' is no"),
     ],
 )
 def test_a_refusal_names_the_field_and_the_status_is_2(

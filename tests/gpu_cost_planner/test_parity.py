@@ -49,8 +49,7 @@ def by_api(client: Client, request: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [pytest.param(n, marks=() if n < SHORT else pytest.mark.sweep) for n in range(REQUESTS)],
+    "seed", [pytest.param(n, marks=() if n < SHORT else pytest.mark.sweep) for n in range(REQUESTS)]
 )
 def test_all_ways_in_give_equal_answers(
     seed: int, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -32,11 +32,7 @@ PLAN = {
 }
 
 RISK = {"risk.samples": "1000"}
-EVERYTHING = {
-    **RISK,
-    "sensitivity": "true",
-    "constraints.monthly_budget": "1000000",
-}
+EVERYTHING = {**RISK, "sensitivity": "true", "constraints.monthly_budget": "1000000"}
 """With the explanation and the sensitivities."""
 
 Profiler = Callable[[FrameType, str, Any], None]

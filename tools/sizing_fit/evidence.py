@@ -101,12 +101,7 @@ def _numbers(row: Mapping[str, str], kind: type[int | float], *names: str) -> di
 
 
 _SIZES = ("layers", "hidden_size", "vocabulary_size", "sequence_length")
-_WHOLE = (
-    *_SIZES,
-    "micro_batch_size",
-    "zero_stage",
-    "active_parameters",
-)
+_WHOLE = (*_SIZES, "micro_batch_size", "zero_stage", "active_parameters")
 
 
 @dataclass(frozen=True)

@@ -377,11 +377,7 @@ def _against_steps(
 
 
 def step_hours(
-    training: Training,
-    slug: str,
-    precision: str,
-    count: int,
-    flops: float | None = None,
+    training: Training, slug: str, precision: str, count: int, flops: float | None = None
 ) -> float | None:
     """Accelerator-hours of the step model: every hour useful, the framework well tuned; for `flops`
     where a source states them and not the tokens. None where no layout holds the training."""

@@ -69,11 +69,7 @@ def fit_index(rows: Iterable[Measurement]) -> ThroughputIndex:
     for (slug, kind), effect in zip(keys, effects.tolist(), strict=True):
         by_accelerator.setdefault(slug, {})[kind] = effect
     peak, bandwidth = exponents.round(DIGITS).tolist()
-    return ThroughputIndex(
-        peak_exponent=peak,
-        bandwidth_exponent=bandwidth,
-        effects=by_accelerator,
-    )
+    return ThroughputIndex(peak_exponent=peak, bandwidth_exponent=bandwidth, effects=by_accelerator)
 
 
 def comparable(rows: Iterable[Measurement]) -> list[list[Measurement]]:

@@ -19,13 +19,7 @@ from planner.api.callers import access_of_request
 from planner.api.idempotency import Write, idempotent
 from planner.api.parsers import FileParser, FilesParser
 from planner.api.responses import require_length
-from planner.api.shapes import (
-    JobSerializer,
-    Usage,
-    UsageFilesSerializer,
-    accepted,
-    wants_job,
-)
+from planner.api.shapes import JobSerializer, Usage, UsageFilesSerializer, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer

@@ -218,10 +218,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
     serializer_class = shapes.SavedPortfolioDetailSerializer
     list_serializer = shapes.SavedPortfolioSerializer
     new = bodies.NewSavedPortfolio
-    filters = {
-        "team": TEAM,
-        "state": Filter("state", tuple(State.values)),
-    }
+    filters = {"team": TEAM, "state": Filter("state", tuple(State.values))}
     needs = {"export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(portfolios.delete_portfolio)
 

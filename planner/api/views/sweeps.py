@@ -37,10 +37,7 @@ class SweepRowSerializer(serializers.ModelSerializer[SweepRow]):
         exclude = ("id", "sweep")
 
     @extend_schema_field(
-        {
-            "type": ["object", "null"],
-            "additionalProperties": {"type": ["string", "number", "null"]},
-        }
+        {"type": ["object", "null"], "additionalProperties": {"type": ["string", "number", "null"]}}
     )
     def get_row(self, row: SweepRow) -> Any:
         return row.row

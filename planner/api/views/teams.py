@@ -152,10 +152,7 @@ class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     def create_row(self, values: Values) -> tuple[ApiToken, Values]:
         is_service = values.pop("kind", "") == "service"
         row, secret = tokens.create_token(
-            self.access,
-            self.team,
-            is_service=is_service,
-            **{"days": bodies.TOKEN_DAYS, **values},
+            self.access, self.team, is_service=is_service, **{"days": bodies.TOKEN_DAYS, **values}
         )
         return row, {"secret": secret}
 

@@ -24,11 +24,7 @@ from planner.contract.answer.common import (
     UnitPrice,
 )
 from planner.contract.answer.policy import EarlyStop, PolicyAnswer
-from planner.contract.answer.risk import (
-    BreakEvenRow,
-    Driver,
-    RiskAnswer,
-)
+from planner.contract.answer.risk import BreakEvenRow, Driver, RiskAnswer
 from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord
 from planner.contract.answer.verdict import Alternative, Choice, Recommendation, Verdict
 from planner.contract.labels import cloud_title, option_name
@@ -140,8 +136,7 @@ class CatalogRevision(AnswerModel):
     oldest_price_as_of: dt.date | None = Field(description="Day of its oldest price.")
     age_days: Days | None = Field(description="Age of its oldest price that is sold now.")
     parts: tuple[PriceAge, ...] = Field(
-        default=(),
-        description="Ages of on demand, spot and commitments; none in older answers.",
+        default=(), description="Ages of on demand, spot and commitments; none in older answers."
     )
 
 
@@ -335,8 +330,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         default=(), description="When each server pays for itself."
     )
     verdict: Verdict | None = Field(
-        default=None,
-        description="What to do and how sure it is; null in older answers.",
+        default=None, description="What to do and how sure it is; null in older answers."
     )
     cost_per_million_tokens: dict[str, Money] = Field(
         default_factory=dict,

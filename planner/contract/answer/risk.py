@@ -118,8 +118,7 @@ class Driver(AnswerModel):
     label: str = Field(description="What it is called.")
     unit: str = Field(description="Unit of `value`, `low`, `high` and `turns_at`.")
     value: float | None = Field(
-        description="Value now; null where it is not known.",
-        json_schema_extra={"unit": "see unit"},
+        description="Value now; null where it is not known.", json_schema_extra={"unit": "see unit"}
     )
     low: float = Field(description="Low value.", json_schema_extra={"unit": "see unit"})
     high: float = Field(description="High value.", json_schema_extra={"unit": "see unit"})

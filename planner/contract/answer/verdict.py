@@ -7,13 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.contract.answer.common import (
-    Accelerators,
-    AnswerModel,
-    Money,
-    ScenarioKey,
-    Share,
-)
+from planner.contract.answer.common import Accelerators, AnswerModel, Money, ScenarioKey, Share
 
 Action = Literal["keep", "buy", "lease", "commit", "reserve", "rent"]
 BudgetKind = Literal["total", "capital", "monthly"]

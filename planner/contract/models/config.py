@@ -150,10 +150,7 @@ ENCODER_DECODERS = frozenset(
     | {"florence2", "kosmos-2.5", "nougat", "donut", "trocr"}
 )
 """Families of two stacks (huggingface/transformers, 2026)."""
-TWO_STACKS = (
-    ("encoder_layers", "decoder_layers"),
-    ("num_encoder_layers", "num_decoder_layers"),
-)
+TWO_STACKS = (("encoder_layers", "decoder_layers"), ("num_encoder_layers", "num_decoder_layers"))
 """Keys that a config has together where it has two stacks."""
 NOT_TRANSFORMERS = frozenset(
     {"mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv7", "jamba", "recurrent_gemma", "xlstm"}

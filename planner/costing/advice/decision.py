@@ -12,12 +12,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.amounts import (
-    NOISE,
-    format_duration,
-    format_money,
-    format_month,
-)
+from planner.contract.amounts import NOISE, format_duration, format_money, format_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
@@ -72,10 +67,7 @@ def shorten_place(provider: str, place: str) -> str:
 
 
 def list_parts(
-    plan: Scenario,
-    inputs: ModelInputs,
-    name_place: NamePlace,
-    currency: str,
+    plan: Scenario, inputs: ModelInputs, name_place: NamePlace, currency: str
 ) -> tuple[DecisionPart, ...]:
     """The parts of a feasible plan: servers, then the rest, each the dearest first."""
     costs = _sum_lines(plan.lines)

@@ -214,9 +214,7 @@ def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
 
 
 def obligation_to_sign(
-    plan: Scenario,
-    duration: Mapping[str, int],
-    leads: Mapping[str, int] = MappingProxyType({}),
+    plan: Scenario, duration: Mapping[str, int], leads: Mapping[str, int] = MappingProxyType({})
 ) -> Decimal | None:
     """All payments of the commitments and leases that begin in the first month in which any does;
     None where nothing is committed to. `duration` is the term of each source, months, and

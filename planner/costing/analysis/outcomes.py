@@ -100,9 +100,7 @@ class RiskParameters:
 
 
 def build_risk_parameters(
-    request: RiskRequest,
-    assumptions: Assumptions,
-    hours_p10_p90: tuple[float, float] = (1.0, 1.0),
+    request: RiskRequest, assumptions: Assumptions, hours_p10_p90: tuple[float, float] = (1.0, 1.0)
 ) -> RiskParameters:
     """The spread that a request asks for, defaults where it says nothing.
 

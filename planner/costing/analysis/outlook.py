@@ -21,11 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.comparison import SavedPlan
-from planner.costing.analysis.outcomes import (
-    PriceDrivers,
-    RiskParameters,
-    draw_outcomes,
-)
+from planner.costing.analysis.outcomes import PriceDrivers, RiskParameters, draw_outcomes
 from planner.costing.assumptions.assumptions import RISK_SAMPLES, RISK_SEED, default
 from planner.costing.price_processes.process import PriceProcess
 

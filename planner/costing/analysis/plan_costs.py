@@ -641,8 +641,7 @@ def _present(
     amounts: Floats, source: CapacitySource, calendar: Calendar, *, is_priced: bool
 ) -> Floats:
     amounts[:, 0] += source.payment_shift(
-        calendar,
-        lambda charge: is_priced is (not source.is_owned or charge.category in FINANCING),
+        calendar, lambda charge: is_priced is (not source.is_owned or charge.category in FINANCING)
     )
     return amounts
 

@@ -55,12 +55,7 @@ class Samples:
 
     @classmethod
     def of(
-        cls,
-        market: Market,
-        outcomes: Outcomes,
-        rows: slice,
-        slip: int,
-        peak: Floats | None = None,
+        cls, market: Market, outcomes: Outcomes, rows: slice, slip: int, peak: Floats | None = None
     ) -> Samples:
         """Those of some rows, which have one slip; `peak`: another than that of the market."""
         moved = shift_months(market.hours, slip)

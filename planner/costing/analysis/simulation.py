@@ -97,10 +97,7 @@ def nobody_waits(done: int, total: int) -> None:
 
 
 def fit_simulation(
-    inputs: ModelInputs,
-    parameters: RiskParameters,
-    plans: Sequence[Scenario],
-    work: WorkMeter,
+    inputs: ModelInputs, parameters: RiskParameters, plans: Sequence[Scenario], work: WorkMeter
 ) -> Simulation | None:
     """The samples of a comparison, as many as the `work` allows for and memory holds; None where
     that is too few. The prices that `plans` pay are drawn."""

@@ -114,11 +114,7 @@ class Assumptions:
         return self.values[field]
 
     @classmethod
-    def from_request(
-        cls,
-        request: ComparisonRequest,
-        units_per_usd: float,
-    ) -> Assumptions:
+    def from_request(cls, request: ComparisonRequest, units_per_usd: float) -> Assumptions:
         """Values for `request`; `units_per_usd` converts the defaults that are money."""
         rows = [*_rows(request, units_per_usd), *_rule_rows(request)]
         values = {row.name: float(row.value) for row in rows}
@@ -368,12 +364,7 @@ def rule_assumptions(request: ComparisonRequest, rules: PlanRules) -> Iterator[A
             "",
             limits.allow_partial_nodes,
         ),
-        (
-            "constraints.allow_any_node",
-            _flag(rules.any_node),
-            "",
-            limits.allow_any_node,
-        ),
+        ("constraints.allow_any_node", _flag(rules.any_node), "", limits.allow_any_node),
         (
             "workload.accelerators_per_job",
             rules.accelerators_per_job,

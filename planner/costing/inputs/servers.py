@@ -123,10 +123,7 @@ class ServerSelection:
         ]
 
     def filter_fitting(
-        self,
-        nodes: JobNodes,
-        limits: Constraints,
-        consumer_in_datacentre: bool = True,
+        self, nodes: JobNodes, limits: Constraints, consumer_in_datacentre: bool = True
     ) -> ServerSelection:
         """The fleet without the servers that a limit excludes, each with the reason.
 
@@ -304,10 +301,7 @@ class _ReferenceList:
 
 
 def select_servers(
-    request: ComparisonRequest,
-    calendar: Calendar,
-    units_per_usd: float,
-    assumptions: Assumptions,
+    request: ComparisonRequest, calendar: Calendar, units_per_usd: float, assumptions: Assumptions
 ) -> ServerSelection:
     """The servers that the request names, or the whole reference list that is on sale. Their power
     is what they draw at work rather than their nameplate."""
@@ -409,8 +403,7 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
     if typical is not None:
         if typical > power and requested.running_cost_per_hour is None:
             raise InvalidInput(
-                f"{field}.typical_power_kw",
-                f"{typical:g} kW is more than the {power:g} kW at load",
+                f"{field}.typical_power_kw", f"{typical:g} kW is more than the {power:g} kW at load"
             )
         # A reference server whose idle power alone is given draws at least that at work.
         typical = max(typical, idle)

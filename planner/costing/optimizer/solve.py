@@ -12,12 +12,7 @@ import numpy as np
 
 from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.plan_model import PlanModel, Spending
-from planner.costing.optimizer.problem import (
-    CommitmentOption,
-    Plan,
-    PlanProblem,
-    RentalOption,
-)
+from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, RentalOption
 from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 
 DEFAULT_GAP = 1e-4

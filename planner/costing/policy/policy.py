@@ -38,13 +38,7 @@ from planner.costing.policy.least_squares import (
     follow,
     moves_made,
 )
-from planner.costing.policy.moves import (
-    MOST_KEYS,
-    SELL,
-    START,
-    Bundle,
-    Decisions,
-)
+from planner.costing.policy.moves import MOST_KEYS, SELL, START, Bundle, Decisions
 
 Floats = NDArray[np.float64]
 
@@ -117,10 +111,7 @@ def bundle_of(move: Move) -> int:
 
 
 def find_policy(
-    choice: Choice,
-    simulation: Simulation,
-    every_months: int,
-    work: WorkMeter,
+    choice: Choice, simulation: Simulation, every_months: int, work: WorkMeter
 ) -> PolicyResult | None:
     """What to do every few months; None where nothing is left to decide: nothing may be bought or
     signed, or there is but one date."""
@@ -229,13 +220,7 @@ def _list_triggers(
 
 
 def _turn(
-    fit: DateFit,
-    paths: Paths,
-    date: int,
-    position: int,
-    name: str,
-    column: int,
-    is_above: bool,
+    fit: DateFit, paths: Paths, date: int, position: int, name: str, column: int, is_above: bool
 ) -> float | None:
     """Factor on a price from which a move is made in a position, all else as today; None where it
     is made at all prices of 98 in 100 outcomes, or at none."""

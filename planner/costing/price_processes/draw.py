@@ -45,10 +45,7 @@ class _Groups:
 
 
 def draw_paths(
-    processes: Sequence[PriceProcess],
-    months: int,
-    samples: int,
-    random: np.random.Generator,
+    processes: Sequence[PriceProcess], months: int, samples: int, random: np.random.Generator
 ) -> Floats:
     """[process, sample, month] factors on today's prices; month 0 is today and 1 everywhere.
 

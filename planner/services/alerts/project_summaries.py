@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from planner.models import (
-    Access,
-    ActualLine,
-    Alert,
-    Project,
-    SavedComparison,
-    State,
-    Team,
-)
+from planner.models import Access, ActualLine, Alert, Project, SavedComparison, State, Team
 from planner.services.alerts.alerts import budget_over_horizon
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import PLAN_FIRST

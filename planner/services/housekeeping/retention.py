@@ -88,7 +88,7 @@ def _sweeps(now: dt.datetime) -> dict[str, Callable[[], int]]:
         .exclude(pk__in=last[1]),
     }
     return {what: partial(_delete, expired) for what, expired in rows.items()} | {
-        "contents of batches": lambda: full.update(payload=b""),
+        "contents of batches": lambda: full.update(payload=b"")
     }
 
 

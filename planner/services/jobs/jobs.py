@@ -87,11 +87,7 @@ def start(access: Access, kind: str, arguments: Mapping[str, Any], team: Team | 
 
 @transaction.atomic
 def add(
-    access: Access,
-    kind: str,
-    arguments: Mapping[str, Any],
-    team: Team | None,
-    **values: Any,
+    access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None, **values: Any
 ) -> Job:
     check_room(access, team)
     return Job.objects.create(

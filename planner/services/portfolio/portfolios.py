@@ -138,11 +138,7 @@ def approve_portfolio(
         raise WrongStateError("You saved it; another approver or an owner must approve it.")
     for other in SavedPortfolio.objects.filter(team=saved.team_id, state=State.APPROVED):
         edit(access, other, {"state": State.SUPERSEDED}, action="saved_portfolio.superseded")
-    changes = {
-        "state": State.APPROVED,
-        "approved_as": access.name,
-        "approved_at": timezone.now(),
-    }
+    changes = {"state": State.APPROVED, "approved_as": access.name, "approved_at": timezone.now()}
     return edit(access, current, changes, seen_version=seen, action="saved_portfolio.approved")
 
 

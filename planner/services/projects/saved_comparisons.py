@@ -11,15 +11,7 @@ from django.utils import timezone
 from planner.comparison.shown_rows import shown_rows
 from planner.contract.amounts import format_month, next_month
 from planner.contract.answer.comparison import summarize_answer
-from planner.models import (
-    Access,
-    Project,
-    Role,
-    SavedComparison,
-    State,
-    Team,
-    WebhookEvent,
-)
+from planner.models import Access, Project, Role, SavedComparison, State, Team, WebhookEvent
 from planner.models.project import REASON_LENGTH
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import (

@@ -74,10 +74,7 @@ def check_settings(changes: Mapping[str, Any]) -> None:
 
 
 def inherit(
-    base_request: Mapping[str, Any],
-    team: Team,
-    rates: ExchangeRates | None = None,
-    *without: str,
+    base_request: Mapping[str, Any], team: Team, rates: ExchangeRates | None = None, *without: str
 ) -> tuple[Request, dict[str, str]]:
     """`base_request` with what the team adds, and where each added field came from.
 

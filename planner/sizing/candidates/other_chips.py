@@ -6,19 +6,8 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from planner.contract.answer.estimate import (
-    ChipAdvice,
-    CpuNote,
-    EstimateAnswer,
-    EstimateCandidate,
-)
-from planner.contract.request.workload import (
-    Samples,
-    Serving,
-    SizedWorkload,
-    Training,
-    Workload,
-)
+from planner.contract.answer.estimate import ChipAdvice, CpuNote, EstimateAnswer, EstimateCandidate
+from planner.contract.request.workload import Samples, Serving, SizedWorkload, Training, Workload
 from planner.sizing.evidence.benchmarks import TRAINING_FACTOR
 from planner.sizing.footprint.training_flops import checked_training, compute_work
 from planner.sizing.runs.run_size import RunSize
@@ -233,11 +222,7 @@ def cpu_hours(workload: SizedWorkload) -> float | None:
     return workload.samples * workload.epochs / (rate * 3600)
 
 
-def cpu_note(
-    workload: Workload,
-    runs: int,
-    accelerator_hours: float = 0.0,
-) -> CpuNote:
+def cpu_note(workload: Workload, runs: int, accelerator_hours: float = 0.0) -> CpuNote:
     """Whether a CPU is enough for all runs, which take an accelerator `accelerator_hours`, its
     hours and what to do about it."""
     if not isinstance(workload, SizedWorkload):

@@ -135,10 +135,7 @@ def fullest_stage(layers: float, grid: Grid) -> Floats:
 
 
 def shard_of(
-    shape: ModelShape,
-    states: StateBytes,
-    grid: Grid,
-    fullest: Floats | None = None,
+    shape: ModelShape, states: StateBytes, grid: Grid, fullest: Floats | None = None
 ) -> Shard:
     """Parameters of the first stage's rank: layers / p, or those of the `fullest`, and an embedding
     (without stages the output too), over t; experts over e.
@@ -163,11 +160,7 @@ def shard_of(
 
 
 def memory_plan(
-    training: Training,
-    shape: ModelShape,
-    states: StateBytes,
-    grid: Grid,
-    shard: Shard,
+    training: Training, shape: ModelShape, states: StateBytes, grid: Grid, shard: Shard
 ) -> MemoryPlan:
     """What each split holds."""
     z = grid.zero_stage

@@ -107,11 +107,7 @@ class Splits:
 
 
 @lru_cache(maxsize=64)
-def splits_of(
-    training: Training,
-    precision: str,
-    domain: int,
-) -> Splits:
+def splits_of(training: Training, precision: str, domain: int) -> Splits:
     """Splits that keep to what the request asks for."""
     shape, states = model_shape(training), state_bytes(training, precision)
     work = compute_work(training)

@@ -248,9 +248,7 @@ def step_time(
     )
     idle = waiting / micro_batches
     return StepTime(
-        share=ideal / (working * (1 + idle)),
-        bubble=idle / (1 + idle),
-        exposed=exposed / working,
+        share=ideal / (working * (1 + idle)), bubble=idle / (1 + idle), exposed=exposed / working
     )
 
 

@@ -76,9 +76,7 @@ def job_mtbf(accelerators: float) -> float:
 
 @lru_cache(maxsize=4096)
 def estimate_goodput(
-    accelerators: float,
-    operations_share: float = OPERATIONS_SHARE,
-    save: float = CHECKPOINT_HOURS,
+    accelerators: float, operations_share: float = OPERATIONS_SHARE, save: float = CHECKPOINT_HOURS
 ) -> float:
     """Share of accelerator-hours that make progress, where nothing was measured.
 

@@ -327,11 +327,7 @@ FORWARD_SHARE = 1 / 3
 
 
 def rollout_hours(
-    training: Training,
-    rollouts: Rollouts,
-    one: Accelerator,
-    count: int,
-    hours: float,
+    training: Training, rollouts: Rollouts, one: Accelerator, count: int, hours: float
 ) -> RolloutFigures:
     """Hours on n accelerators beside `hours` of training the policy, no excess in them.
 
@@ -342,12 +338,7 @@ def rollout_hours(
     model = served_model(training)
     of_one = min(count, fewest_for(model, one, "bf16"))
     at_once = max(1.0, rollouts.per_step / (count // of_one))
-    load = Load(
-        rollouts.prompt_tokens,
-        rollouts.response_tokens,
-        at_once,
-        engine=rollouts.engine,
-    )
+    load = Load(rollouts.prompt_tokens, rollouts.response_tokens, at_once, engine=rollouts.engine)
     replica = replica_on(model, one, "bf16", load, of_one)
     if replica is None:
         raise InvalidInput(

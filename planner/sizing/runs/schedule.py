@@ -244,10 +244,7 @@ class Schedule:
 
 
 def schedule_windows(
-    runs: Sequence[Run] | None,
-    start: dt.date,
-    horizon: int,
-    certainty: float | None = CERTAINTY,
+    runs: Sequence[Run] | None, start: dt.date, horizon: int, certainty: float | None = CERTAINTY
 ) -> tuple[Window, ...]:
     """Each run's window; one run from the first month where none is given.
 

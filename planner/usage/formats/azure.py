@@ -14,12 +14,7 @@ from itertools import chain, islice
 
 from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
 from planner.usage.ledger import Reason
-from planner.usage.machines import (
-    azure_sizes_by_meter,
-    find_machine,
-    hours_per_unit,
-    plain_meter,
-)
+from planner.usage.machines import azure_sizes_by_meter, find_machine, hours_per_unit, plain_meter
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.tables import Moment, Moments, Table, clip, money, quantity, read_currency
 from pricing.common.invalid_input import InvalidInput

@@ -114,11 +114,7 @@ class AnswerPage:
         answer is a kept one, and what it saves."""
         address = self.query or QueryDict()
         return [
-            (
-                one,
-                _lift(address, one) if self.query else "",
-                saving_words(one, self.answer),
-            )
+            (one, _lift(address, one) if self.query else "", saving_words(one, self.answer))
             for one in by_shown_saving(self.answer)
         ]
 

@@ -22,12 +22,7 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioLine
 from planner.contract.answer.risk import CostRange
-from planner.contract.answer.scenario import (
-    CostLine,
-    Purchase,
-    ScenarioAnswer,
-    SourceCost,
-)
+from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
 from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
 from planner.web.common.formatting import money, plain, singular, unit_words
 
@@ -125,9 +120,7 @@ def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterato
 _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
 
 
-def sum_fittings(
-    lines: Iterable[CostLine | PortfolioLine],
-) -> dict[tuple[str, int], Decimal]:
+def sum_fittings(lines: Iterable[CostLine | PortfolioLine]) -> dict[tuple[str, int], Decimal]:
     """What is due for network, spares and installation beside a price, by source and month."""
     fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for line in lines:

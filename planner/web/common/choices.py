@@ -116,7 +116,7 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
     ),
     "precisions": _fixed(
-        *((name, name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32")),
+        *((name, name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32"))
     ),
     "serving_engines": _fixed(
         ("tuned", "An engine tuned to model and load"),
@@ -166,8 +166,7 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("true", "Any size, interconnect and network"),
     ),
     "term_ends": _fixed(
-        ("full", "Every payment counts"),
-        ("within", "None may end after the horizon"),
+        ("full", "Every payment counts"), ("within", "None may end after the horizon")
     ),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices and servers")),

@@ -540,10 +540,7 @@ SINGLE = (
     *(*PLAN, *TRAINING, *MEASURED, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
     *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
 )
-ALL = (
-    *SINGLE,
-    *(field for fields in ROWS.values() for field in fields),
-)
+ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
 
 FIELD_TYPES: dict[str, str] = {
     **request_field_types(),

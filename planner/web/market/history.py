@@ -22,10 +22,7 @@ COLOURS = 10
 
 
 def draw_history(
-    offer: Offer,
-    past: Sequence[DatedPrice],
-    *,
-    today: dt.date | None = None,
+    offer: Offer, past: Sequence[DatedPrice], *, today: dt.date | None = None
 ) -> Chart | None:
     """The prices of `offer` by the day from which each held; None where none is known.
 

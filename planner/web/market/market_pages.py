@@ -155,9 +155,7 @@ def offer(request: HttpRequest) -> HttpResponse:
             market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
         ],
         "chart": draw_history(
-            current_offer,
-            catalog.price_history(current_offer.id),
-            today=timezone.now().date(),
+            current_offer, catalog.price_history(current_offer.id), today=timezone.now().date()
         ),
     }
     return render(request, "web/offer.html", context)

@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from planner.models import (
-    BudgetPeriod,
-    Project,
-    Role,
-    Scope,
-    ServerQuote,
-)
+from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
@@ -231,8 +225,7 @@ class InviteForm(Form):
 class TokenForm(Form):
     name = _name("Purpose")
     kind = forms.ChoiceField(
-        label="Acts",
-        choices=[("personal", "for me"), ("service", "for the team (owners only)")],
+        label="Acts", choices=[("personal", "for me"), ("service", "for the team (owners only)")]
     )
     role = forms.ChoiceField(label="At most as", required=False)
     scopes = forms.MultipleChoiceField(

@@ -32,11 +32,7 @@ from planner.web.common.views import (
 )
 from planner.web.plan.usage import MEANINGS
 from planner.web.team.forms import SavePortfolioForm
-from planner.web.team.portfolio_page import (
-    PortfolioPage,
-    ProjectRow,
-    describe_portfolio_refusal,
-)
+from planner.web.team.portfolio_page import PortfolioPage, ProjectRow, describe_portfolio_refusal
 from pricing.common import bounded
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput

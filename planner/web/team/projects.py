@@ -11,13 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.models import (
-    ActualsUpload,
-    Alert,
-    Project,
-    Role,
-    Team,
-)
+from planner.models import ActualsUpload, Alert, Project, Role, Team
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
 from planner.services.alerts import alerts as services
@@ -96,9 +90,7 @@ def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
 def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     alert = get_owned_or_404(request, Alert, pk, team=team)
     run_with_messages(
-        request,
-        lambda: services.acknowledge(get_access(request), alert),
-        "Alert marked as seen.",
+        request, lambda: services.acknowledge(get_access(request), alert), "Alert marked as seen."
     )
     return back_to(request, reverse("dashboard", args=[team.slug]))
 

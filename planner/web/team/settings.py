@@ -72,8 +72,7 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
     form = InviteForm(request.POST or None)
     created = submit_form(
-        form,
-        lambda v: teams.invite(access, team, Role(v["role"]), v["email"], v["days"]),
+        form, lambda v: teams.invite(access, team, Role(v["role"]), v["email"], v["days"])
     )
     may_own = access.has_role(team.pk, Role.OWNER)
     context = {
@@ -209,8 +208,7 @@ def quotes(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
     form = QuoteForm(request.POST or None, currency=team.currency)
     created = submit_form(
-        form,
-        lambda v: teams.add_quote(access, team, {"slug": v["slug"], **form.values()}),
+        form, lambda v: teams.add_quote(access, team, {"slug": v["slug"], **form.values()})
     )
     if created is not None:
         messages.success(request, f"{created.label} is available in every new comparison.")
@@ -229,8 +227,7 @@ def quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     row = get_owned_or_404(request, ServerQuote, pk, "team", team=team)
     form = QuoteForm(request.POST or None, initial=QuoteForm.of(row), currency=team.currency)
     changed = submit_form(
-        form,
-        lambda v: teams.change_quote(get_access(request), row, form.values(), v["version"]),
+        form, lambda v: teams.change_quote(get_access(request), row, form.values(), v["version"])
     )
     if changed is not None:
         messages.success(request, f"{changed.label} is saved.")

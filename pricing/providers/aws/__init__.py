@@ -11,13 +11,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from pricing.ingest.http import AccessDenied, ProviderHttpClient
-from pricing.ingest.provider import (
-    FetchContext,
-    NotRead,
-    Provider,
-    ProviderUnavailable,
-    SkippedRow,
-)
+from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
 from pricing.market.clouds import COMMERCIAL
 from pricing.market.offers import Offer
 from pricing.providers.aws import api, bulk_files

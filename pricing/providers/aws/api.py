@@ -309,9 +309,7 @@ def read_sold_types(client: AwsClient, region: str) -> frozenset[str]:
 
 
 def describe_sold_types(
-    client: AwsClient,
-    machines: MachineLookup,
-    sold_by_region: Mapping[str, frozenset[str] | None],
+    client: AwsClient, machines: MachineLookup, sold_by_region: Mapping[str, frozenset[str] | None]
 ) -> Iterator[NotRead]:
     """`machines` learns what is sold, each type from the first region that sells it.
 

@@ -179,9 +179,7 @@ def _read_index(http: ProviderHttpClient, price_list: _PriceList) -> _Index:
 
 
 def _read_plan_index(
-    http: ProviderHttpClient,
-    price_list: _PriceList,
-    files: Mapping[str, tuple[_PriceList, str]],
+    http: ProviderHttpClient, price_list: _PriceList, files: Mapping[str, tuple[_PriceList, str]]
 ) -> dict[str, str] | NotRead:
     try:
         document = http.get_json(f"plans-{price_list.partition}.json", price_list.plans)

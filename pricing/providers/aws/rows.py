@@ -38,10 +38,7 @@ _REQUIRED_ATTRIBUTES = (
 )
 """Attribute, the value that becomes an offer, why another one does not."""
 
-_OPTIONS = {
-    "standard": PurchaseOption.RESERVED,
-    "convertible": PurchaseOption.RESERVED_CONVERTIBLE,
-}
+_OPTIONS = {"standard": PurchaseOption.RESERVED, "convertible": PurchaseOption.RESERVED_CONVERTIBLE}
 _HOURLY = (None, "JRTCKXETXF", "99YE2YK9UR")
 """Codes of terms on demand, the last one that of China."""
 _FREE_TIER = "A429C66SYZ"

@@ -13,13 +13,7 @@ from types import MappingProxyType
 
 from pricing.ingest.fetch import read_part
 from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.provider import (
-    FetchContext,
-    NotRead,
-    Provider,
-    ProviderUnavailable,
-    SkippedRow,
-)
+from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
 from pricing.market.clouds import COMMERCIAL
 from pricing.market.machine_types import make_offer
 from pricing.market.offers import Offer
@@ -61,7 +55,7 @@ class AzureProvider(Provider):
             machines = MachineLookup(
                 [one for one in skus if isinstance(one, ResourceSku)]
                 if management.subscription_id(http) and not failures
-                else None,
+                else None
             )
             unidentified: set[str] = set()
             for one in resolve_meters(prices):

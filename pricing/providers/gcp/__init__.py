@@ -12,13 +12,7 @@ from types import MappingProxyType
 
 from pricing.ingest.fetch import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.provider import (
-    FetchContext,
-    NotRead,
-    Provider,
-    ProviderUnavailable,
-    SkippedRow,
-)
+from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
 from pricing.market.clouds import COMMERCIAL
 from pricing.market.machine_types import attached_machine_types
 from pricing.market.offers import Offer

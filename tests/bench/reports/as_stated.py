@@ -25,11 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from tools.sizing_fit.evidence import finetune_runs, published_runs
-from tools.sizing_fit.teams import (
-    TeamRun,
-    finetuning_team_run,
-    pretraining_team_run,
-)
+from tools.sizing_fit.teams import TeamRun, finetuning_team_run, pretraining_team_run
 
 CODES = {
     # "custom training libraries": meta-llama/llama-models models/llama4/MODEL_CARD.md, 2025

@@ -34,9 +34,7 @@ IS_LONG = os.environ.get("FUZZ") == "1"
 ASKED = QUESTIONS if IS_LONG else QUESTIONS[4::7]
 LARGEST_NODE, WORD = 8, 45
 INTERRUPTIBLE = {"spot", "low_priority", "dws_flex_start"}
-NO_PLAN = {
-    "Train a 7B model twice next year in the EU for 300,000.": "It takes a total budget of",
-}
+NO_PLAN = {"Train a 7B model twice next year in the EU for 300,000.": "It takes a total budget of"}
 """Questions that no plan answers, and what is said of it."""
 SHARE = 0.05
 """Of what it binds to, that a purchase saves at least."""

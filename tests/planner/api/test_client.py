@@ -26,14 +26,7 @@ PLAN = GUIDE.partition("```ts\n")[2].partition("```")[0]
 SCRIPT = GUIDE.partition("```python\n")[2].partition("```")[0]
 GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 
-PARTIAL = {
-    "workload",
-    "assumptions",
-    "defaults",
-    "given",
-    "before",
-    "after",
-}
+PARTIAL = {"workload", "assumptions", "defaults", "given", "before", "after"}
 """Parts of a request, or of any record: what they hold is open on purpose."""
 OPEN = {"payload", "result", "error", "Row", "values"}
 """Their form depends on the kind of the event or the job, or on the table."""

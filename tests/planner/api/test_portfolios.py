@@ -41,10 +41,7 @@ def test_all_projects_of_a_team_are_kept_as_one_portfolio(world):
     body = {"team": "alpha", "name": "Everything"}
     answer = world.clients["approver"].post("/api/v1/saved-portfolios/", body, format="json")
     assert answer.status_code == 201
-    assert [one["name"] for one in answer.json()["answer"]["projects"]] == [
-        "Empty",
-        "Model A",
-    ]
+    assert [one["name"] for one in answer.json()["answer"]["projects"]] == ["Empty", "Model A"]
 
 
 def test_a_job_plans_what_takes_longer(world):

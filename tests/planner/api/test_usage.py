@@ -23,8 +23,7 @@ def post(client, content, kind="text/csv", **query):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("content", "kind"),
-    [(BILL, "text/csv"), (gzip.compress(BILL), "application/octet-stream")],
+    ("content", "kind"), [(BILL, "text/csv"), (gzip.compress(BILL), "application/octet-stream")]
 )
 def test_a_bill_is_summed(client, content, kind):
     answer = post(client, content, kind, by="month,machine", forecast_months="0").json()
@@ -51,7 +50,7 @@ def test_several_files_are_added_up_as_on_the_page(client):
     files = [named("1.csv", BILL), named("2.csv", later), named("3.csv.gz", gzip.compress(BILL))]
     answer = post_parts(client, {"file": [*files, named("4.csv", BILL)]}, by="machine").json()
     assert [(file["name"], file["rows"]) for file in answer["files"]] == [
-        *(("1.csv", 2), ("2.csv", 2), ("3.csv.gz", 2), ("4.csv", 2)),
+        *(("1.csv", 2), ("2.csv", 2), ("3.csv.gz", 2), ("4.csv", 2))
     ]
     assert [line["accelerator_hours"] for line in answer["use"]] == [20.0]
     assert any("4.csv is the same file as 1.csv" in note for note in answer["notes"])

@@ -59,8 +59,7 @@ def test_expected_costs_of_drivers_move_that_of_the_answer(owned: Compared) -> N
 
 
 @pytest.mark.parametrize(
-    ("field", "side"),
-    [("rental_prices.demand", "Below"), ("on_prem.servers.unit_price", "Above")],
+    ("field", "side"), [("rental_prices.demand", "Below"), ("on_prem.servers.unit_price", "Above")]
 )
 def test_the_advice_turns_where_the_sentence_says(owned: Compared, field: str, side: str) -> None:
     """A request at prices beyond the turn is answered by the other plan, short of it by this."""

@@ -47,10 +47,7 @@ def test_a_private_offer_in_a_known_region_keeps_to_the_geographies(
     geography: str, fits: bool
 ) -> None:
     east, west = offer("60"), offer("70", **WEST)
-    places = {
-        ("aws", "us-east-1"): Region("north-america"),
-        ("aws", "eu-west-1"): Region("europe"),
-    }
+    places = {("aws", "us-east-1"): Region("north-america"), ("aws", "eu-west-1"): Region("europe")}
     prices = Catalog.of([east, west], regions=places)
     offers = [private("on_demand", 10, **WEST)]
     limits = {"geographies": [geography]}

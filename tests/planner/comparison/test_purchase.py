@@ -46,16 +46,10 @@ FINANCE = {
 
 
 def on_prem(
-    hours: float = 8 * 365,
-    months: int = 12,
-    finance: dict[str, Any] | None = None,
-    **owning: Any,
+    hours: float = 8 * 365, months: int = 12, finance: dict[str, Any] | None = None, **owning: Any
 ) -> Scenario:
     request = request_of(
-        hours,
-        horizon_months=months,
-        on_prem=OWNING | owning,
-        finance=FINANCE | (finance or {}),
+        hours, horizon_months=months, on_prem=OWNING | owning, finance=FINANCE | (finance or {})
     )
     return solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM]
 

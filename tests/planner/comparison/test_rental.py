@@ -111,9 +111,7 @@ def test_a_price_trend_moves_rents_and_later_commitments() -> None:
 
 def test_storage_and_egress_follow_the_work() -> None:
     one = scenario(
-        "on_demand",
-        catalog(offer("50")),
-        data={"storage_gib": 1000, "egress_gib_per_month": 100},
+        "on_demand", catalog(offer("50")), data={"storage_gib": 1000, "egress_gib_per_month": 100}
     )
     assert {line.quantity for line in of(one, "storage")} == {1000.0}
     assert {line.quantity for line in of(one, "egress")} == {100.0}

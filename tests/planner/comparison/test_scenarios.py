@@ -115,10 +115,7 @@ def test_a_larger_peak_takes_more_nodes_for_fewer_hours() -> None:
 
 def test_other_accelerators_serve_by_their_throughput() -> None:
     slug = "nvidia-a100-80gb-sxm"
-    prices = catalog(
-        offer("50"),
-        offer("10", accelerator=slug, instance_type="p4de.24xlarge"),
-    )
+    prices = catalog(offer("50"), offer("10", accelerator=slug, instance_type="p4de.24xlarge"))
     both = compared(
         prices, on_prem={"servers": []}, constraints={"accelerators": [H100, "A100-80GB"]}
     ).as_dict()

@@ -114,8 +114,7 @@ def test_what_is_no_object_is_refused(data: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [("epochs", -1), ("benchmark", 3), ("goodput", 2), ("colour", "blue")],
+    ("field", "value"), [("epochs", -1), ("benchmark", 3), ("goodput", 2), ("colour", "blue")]
 )
 def test_a_field_of_samples_is_named_though_the_kind_has_a_field_of_its_name(field, value):
     workload = {"kind": "samples", "samples": 10, "epochs": 1, "benchmark": "ssd-lambda"}

@@ -12,12 +12,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import Context, export
 from tests.planner.comparison.compared import compared
 
-KEYS = {
-    "On demand": "on_demand",
-    "Cloud": "cloud",
-    "On-prem": "on_prem",
-    "Hybrid": "hybrid",
-}
+KEYS = {"On demand": "on_demand", "Cloud": "cloud", "On-prem": "on_prem", "Hybrid": "hybrid"}
 """The scenarios by what a workbook calls them."""
 
 

@@ -12,11 +12,7 @@ from decimal import Decimal
 import pytest
 
 from planner.exports.csv_export import Context, Step
-from planner.exports.focus import (
-    as_commitments,
-    commitment_rows,
-    focus_rows,
-)
+from planner.exports.focus import as_commitments, commitment_rows, focus_rows
 from planner.exports.focus_columns import COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed

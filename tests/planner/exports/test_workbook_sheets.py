@@ -14,10 +14,7 @@ from planner.contract.figures import verdict_facts
 from planner.contract.labels import SCENARIO_TITLES, cloud_title, traits
 from planner.exports.csv_export import Context
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.exports.workbook import (
-    _source,
-    as_workbook,
-)
+from planner.exports.workbook import _source, as_workbook
 from tests.planner.exports.answers import KEYS, answer, plain_book, typed
 from tests.planner.exports.test_tables import REQUEST, sheets
 from tests.planner.portfolio.portfolios import H100, burst, planned, project

@@ -65,8 +65,7 @@ def check(seed):
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(
-    "seed",
-    MANY if os.environ.get("FUZZ") else [1000, pytest.param(1362, marks=pytest.mark.sweep)],
+    "seed", MANY if os.environ.get("FUZZ") else [1000, pytest.param(1362, marks=pytest.mark.sweep)]
 )
 def test_random_portfolios_keep_their_promises(seed):
     check(seed)

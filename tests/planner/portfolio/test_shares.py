@@ -108,8 +108,7 @@ def test_a_game_without_a_core_says_so():
 
 
 @given(
-    st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1e6), min_size=1),
-    st.integers(0, 10**7),
+    st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1e6), min_size=1), st.integers(0, 10**7)
 )
 def test_shares_by_use_sum_to_the_cent_whatever_is_used(weights, total):
     alone = dict.fromkeys(weights, total)

@@ -4,12 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.portfolio.words import (
-    describe_months,
-    describe_plan,
-    describe_waiting,
-    explain_share,
-)
+from planner.portfolio.words import describe_months, describe_plan, describe_waiting, explain_share
 from tests.planner.portfolio.portfolios import planned, relay
 
 

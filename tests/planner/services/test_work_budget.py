@@ -11,12 +11,7 @@ from django.test import Client
 
 from planner.models import JobState, Scope
 from planner.services.jobs import jobs
-from planner.services.work_budget import (
-    SOCKET,
-    Budget,
-    client_address,
-    client_has_left,
-)
+from planner.services.work_budget import SOCKET, Budget, client_address, client_has_left
 from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db

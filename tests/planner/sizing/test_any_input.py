@@ -93,11 +93,7 @@ def answer_or_refusal(request):
 @given(WORKLOADS, WORDS, NUMBERS)
 def test_anything_is_answered_or_refused(workload, accelerator, accelerators):
     answer_or_refusal(
-        {
-            "workload": workload,
-            "accelerator": accelerator,
-            "accelerators": accelerators,
-        }
+        {"workload": workload, "accelerator": accelerator, "accelerators": accelerators}
     )
 
 

@@ -58,10 +58,7 @@ def savings_plan():
         savings_plan_effective_cost="30",
     )
     negation = cur_row(
-        2,
-        line_item_type="SavingsPlanNegation",
-        unblended_cost="-60.00",
-        savings_plan_a_r_n=PLAN,
+        2, line_item_type="SavingsPlanNegation", unblended_cost="-60.00", savings_plan_a_r_n=PLAN
     )
     fee = cur_row(
         3,

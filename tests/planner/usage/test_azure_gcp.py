@@ -42,7 +42,7 @@ def test_a_date_far_down_says_which_number_is_the_month():
     """The first rows alone, of the first twelve days of a month, would not."""
     days = [f"{1 + n % 12:02d}/{1 + n % 2:02d}/2025" for n in range(1_000)]
     assert set(hours_by(read(on_days(*days, "31/01/2025")).ledger, "month")) == {
-        *("2025-01", "2025-02"),
+        *("2025-01", "2025-02")
     }
     by_months = hours_by(read(on_days(*days, "01/31/2025")).ledger, "month")
     assert len(by_months) == 12

@@ -85,9 +85,7 @@ def test_of_two_prices_the_newer_is_sold_and_the_older_is_history(tmp_path: Path
     assert [float(one.price_per_hour) for one in past] == [55.04]
 
 
-def test_trap_11_retired_machines_and_stale_prices_are_shown_and_never_sold(
-    tmp_path: Path,
-) -> None:
+def test_trap_11_retired_machines_and_stale_prices_are_shown_and_never_sold(tmp_path: Path) -> None:
     offers, _ = added(
         tmp_path,
         {"instance_type": "p2.xlarge", "price_per_hour": "0.9"},

@@ -128,8 +128,7 @@ PARTS: dict[str, Part] = {
     "aws price file": _aws(_is_file("offers"), account=False),
     "aws plan file": _aws(_is_file("savingsPlan"), "savings_plan", account=False),
     "gcp tpu": _gcp(
-        lambda r: CLOUD_TPU in r.path,
-        lambda one: one.instance_type in client.slices_of_cloud_tpu(),
+        lambda r: CLOUD_TPU in r.path, lambda one: one.instance_type in client.slices_of_cloud_tpu()
     ),
     "gcp machine types": _gcp(lambda r: r.path.endswith("/machineTypes"), lambda _one: True),
     "gcp accelerators": _gcp(

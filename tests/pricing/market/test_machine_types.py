@@ -8,12 +8,7 @@ from fractions import Fraction
 import pytest
 
 from pricing.market import accelerators
-from pricing.market.machine_types import (
-    all_machine_types,
-    attached_machine_types,
-    find,
-    tpu_slices,
-)
+from pricing.market.machine_types import all_machine_types, attached_machine_types, find, tpu_slices
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])

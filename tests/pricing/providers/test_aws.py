@@ -11,13 +11,7 @@ import pytest
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import provider
-from tests.pricing.providers.aws_tools import (
-    Found,
-    account,
-    fetch,
-    hide_own_settings,
-    public_files,
-)
+from tests.pricing.providers.aws_tools import Found, account, fetch, hide_own_settings, public_files
 from tests.pricing.servers import aws as fake_aws
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import NOW, Market, china, small

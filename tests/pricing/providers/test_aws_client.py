@@ -10,12 +10,7 @@ from botocore import exceptions
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.providers.aws.client import AwsClient
-from tests.pricing.providers.aws_tools import (
-    account,
-    context,
-    fetch,
-    public_files,
-)
+from tests.pricing.providers.aws_tools import account, context, fetch, public_files
 from tests.pricing.servers.aws import FakeAws, json_error
 from tests.pricing.servers.base import Fault, Reply
 

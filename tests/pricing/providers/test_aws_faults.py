@@ -84,10 +84,7 @@ def test_an_empty_page_of_ec2_is_not_the_end(server: FakeAws) -> None:
 def test_pages_that_go_round_in_circles_end_the_fetch(server: FakeAws) -> None:
     server.price_page = 5
     server.faults.append(
-        Fault(
-            matches=asks("GetProducts"),
-            rewrite=lambda body: body.replace(b"page:2", b"page:1"),
-        )
+        Fault(matches=asks("GetProducts"), rewrite=lambda body: body.replace(b"page:2", b"page:1"))
     )
     with pytest.raises(ProviderUnavailable, match="repeats itself"):
         fetch(account(server))

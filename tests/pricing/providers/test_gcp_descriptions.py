@@ -71,9 +71,7 @@ SEEN = [
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("seen", SEEN, ids=[seen[0] for seen in SEEN])
-def test_a_description_is_understood(
-    seen: tuple[str, str, str, str, PurchaseOption, int],
-) -> None:
+def test_a_description_is_understood(seen: tuple[str, str, str, str, PurchaseOption, int]) -> None:
     description, group, usage, name, option, months = seen
     text = normalize(description)
     part, bought = parse_component(text, group), parse_terms(text, usage)

@@ -323,8 +323,7 @@ def test_a_family_gone_is_marked_twice_and_then_no_longer_sold():
 
 
 @pytest.mark.parametrize(
-    "batch",
-    [{"not_read": (NotRead("no credentials", ("spot",)),)}, {"regions": ("region-00",)}],
+    "batch", [{"not_read": (NotRead("no credentials", ("spot",)),)}, {"regions": ("region-00",)}]
 )
 def test_what_was_not_read_lacks_nothing(batch):
     unread = [one for one in MARKET if one.region != "region-00" and one.purchase_option is SPOT]

@@ -108,9 +108,7 @@ def test_no_wrong_row_is_published_and_no_sound_part_is_not(
     offers = tuple(one for one in came if one is not None)
     older = tuple(replace(one, as_of=BEFORE) for one in truth.values())
     state = PublishedState(
-        offers=() if is_first else older,
-        expected=older if is_first else (),
-        exchange_rates=rates(),
+        offers=() if is_first else older, expected=older if is_first else (), exchange_rates=rates()
     )
     result = compare_lists(OfferBatch(provider, offers, DAY), state, DAY)
     published = {one.id: one for one in result.offers if one.sold_now}

@@ -19,10 +19,7 @@ NOW = dt.datetime(2026, 9, 12, 8, 0, 0, tzinfo=dt.UTC)
 
 PAYMENTS = ("no_upfront", "partial_upfront", "all_upfront")
 TERMS = (12, 36)
-CLASSES = {
-    "standard": PurchaseOption.RESERVED,
-    "convertible": PurchaseOption.RESERVED_CONVERTIBLE,
-}
+CLASSES = {"standard": PurchaseOption.RESERVED, "convertible": PurchaseOption.RESERVED_CONVERTIBLE}
 
 
 @dataclass(frozen=True)

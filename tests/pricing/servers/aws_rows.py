@@ -164,11 +164,7 @@ VARIANTS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("rhel", {"operatingSystem": "RHEL", "operation": "RunInstances:0010"}, "1.05"),
     ("dedicated", {"tenancy": "Dedicated", "usagetype": "DedicatedUsage:x"}, "1.1"),
     ("host", {"tenancy": "Host", "usagetype": "HostBoxUsage:x"}, "0"),
-    (
-        "unused",
-        {"capacitystatus": "UnusedCapacityReservation", "usagetype": "UnusedBox:x"},
-        "1",
-    ),
+    ("unused", {"capacitystatus": "UnusedCapacityReservation", "usagetype": "UnusedBox:x"}, "1"),
     ("block", {"marketoption": "CapacityBlock", "operation": "RunInstances:CB"}, "0"),
 )
 """What AWS lists under the same instance type: changes of the plain row, price relative to it."""

@@ -68,12 +68,7 @@ def test_a_job_over_many_nodes_needs_a_network(network_gbps: float | None, taken
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("count", "network_gbps", "taken"),
-    [
-        (4, None, "joined"),
-        (4, 100.0, "bare"),
-        (8, None, "bare"),
-        (8, 50.0, "joined"),
-    ],
+    [(4, None, "joined"), (4, 100.0, "bare"), (8, None, "bare"), (8, 50.0, "joined")],
 )
 def test_a_small_machine_of_unknown_network_has_none(
     count: int, network_gbps: float | None, taken: str

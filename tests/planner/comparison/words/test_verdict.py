@@ -64,8 +64,7 @@ def test_where_totals_and_present_values_disagree_both_are_said() -> None:
     assert (told.total, told.within_horizon) == (Decimal(89_352), Decimal(29_784))
     assert told.against.difference < 0 < told.against.difference_in_present_value
     assert re.search(
-        r"; [\d,]+ more than renting on demand, but [\d,]+ less in present value; ",
-        told.sentence,
+        r"; [\d,]+ more than renting on demand, but [\d,]+ less in present value; ", told.sentence
     )
 
 

@@ -65,8 +65,7 @@ def ask(config, **work):
 
 
 @pytest.mark.parametrize(
-    ("config", "published"),
-    [(QWEN, 7.721e9), (XLNET, 3.60e8), (ELECTRA, 1.35e7), (OPT, 3.312e8)],
+    ("config", "published"), [(QWEN, 7.721e9), (XLNET, 3.60e8), (ELECTRA, 1.35e7), (OPT, 3.312e8)]
 )
 def test_a_family_is_counted_as_its_code_builds_it(config, published):
     assert read_config(json.dumps(config)).parameters == pytest.approx(published, rel=0.01)

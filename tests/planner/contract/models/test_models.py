@@ -5,12 +5,7 @@ import json
 import pytest
 
 from planner.contract.models.count_parameters import read_config
-from planner.contract.models.known_models import (
-    OWN_FIELDS,
-    SAME_SHAPES,
-    find_model,
-    known_models,
-)
+from planner.contract.models.known_models import OWN_FIELDS, SAME_SHAPES, find_model, known_models
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.performance.replicas import served_model

@@ -25,11 +25,7 @@ from tests.planner.costing.market_of import H100, offer
 TERM = Term(2, 3, 0, 60)
 
 
-def energy(
-    one: CapacitySource,
-    started: Any = (0, 0),
-    used: Any = (0, 0),
-) -> Energy:
+def energy(one: CapacitySource, started: Any = (0, 0), used: Any = (0, 0)) -> Energy:
     plan = Scenario(
         ScenarioKey.HYBRID,
         feasible=True,

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.outcomes import (
-    RiskParameters,
-    draw_lognormal,
-    spot_factor,
-)
+from planner.costing.analysis.outcomes import RiskParameters, draw_lognormal, spot_factor
 from planner.costing.analysis.plan_costs import shift_months
-from planner.costing.analysis.simulation import (
-    calculate_cvar_90,
-    summarize_risk,
-)
+from planner.costing.analysis.simulation import calculate_cvar_90, summarize_risk
 
 
 def test_a_growth_factor_has_mean_1_and_widens_with_time() -> None:

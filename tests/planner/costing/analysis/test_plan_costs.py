@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.costing.analysis.plan_costs import (
-    PlanCosts,
-    measure_plan,
-    measure_units,
-)
+from planner.costing.analysis.plan_costs import PlanCosts, measure_plan, measure_units
 from planner.costing.cost_model.terms import ChargeTiming
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.analysis.small_inputs import (

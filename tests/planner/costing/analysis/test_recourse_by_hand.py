@@ -246,9 +246,7 @@ FOUR = Market(np.full(4, 1000.0), np.full(4, 10.0), {"od": 0}, 1.0, 0.0)
 
 def started(*later: Cohort, growth: Any = (1.0,) * 4, rate: float = 0.0, slip: int = 0) -> float:
     """Net present cost of later starts beside units of width 10; prices 1, 2, 3, 4, 5."""
-    nothing = replace(
-        mix(part(OD, *((rate, rate),) * 4, driver_key=""), width=(0.0,) * 4),
-    )
+    nothing = replace(mix(part(OD, *((rate, rate),) * 4, driver_key=""), width=(0.0,) * 4))
     one = plan(
         fixed=np.zeros(2), width=np.full(4, 10.0), hours=np.full(4, 300.0), later=later,
         usable=np.ones(4), lacking=np.zeros(4), in_use=np.zeros((4, 2)), rent=nothing,
@@ -259,8 +257,7 @@ def started(*later: Cohort, growth: Any = (1.0,) * 4, rate: float = 0.0, slip: i
 
 
 @pytest.mark.parametrize(
-    ("growth", "units"),
-    [(1.0, 4), (1.2, 4), (0.8, 2), (0.7, 1), (0.6, 0), (0.1, 0)],
+    ("growth", "units"), [(1.0, 4), (1.2, 4), (0.8, 2), (0.7, 1), (0.6, 0), (0.1, 0)]
 )
 def test_as_many_are_started_as_bring_service_nearest_to_the_demand(
     growth: float, units: int

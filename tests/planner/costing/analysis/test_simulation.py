@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.analysis.outcomes import (
-    Outcomes,
-    PriceDrivers,
-    RiskParameters,
-    draw_outcomes,
-)
-from planner.costing.analysis.simulation import (
-    Simulation,
-)
+from planner.costing.analysis.outcomes import Outcomes, PriceDrivers, RiskParameters, draw_outcomes
+from planner.costing.analysis.simulation import Simulation
 from planner.costing.price_processes.process import PriceKind, PriceProcess
 from tests.planner.costing.analysis.small_inputs import inputs_of
 

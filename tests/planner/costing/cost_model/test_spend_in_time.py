@@ -17,8 +17,7 @@ CALENDAR = Calendar(dt.date(2027, 1, 1), 3, discount_rate_per_year=0.21, tax_rat
 
 
 @pytest.mark.parametrize(
-    ("timing", "months"),
-    [("month_start", 0.0), ("month_middle", 0.5), ("month_end", 1.0)],
+    ("timing", "months"), [("month_start", 0.0), ("month_middle", 0.5), ("month_end", 1.0)]
 )
 @pytest.mark.parametrize(("days", "terms"), [(0.0, 0.0), (365 / 6, 2.0)])
 def test_bills_are_paid_after_their_moment_and_terms(

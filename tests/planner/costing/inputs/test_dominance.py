@@ -24,9 +24,7 @@ R = {H100: 1.0}
 
 
 def market(
-    *offers: Offer,
-    quotas: tuple[QuotaRule, ...] = (),
-    grids: tuple[tuple[str, str], ...] = (),
+    *offers: Offer, quotas: tuple[QuotaRule, ...] = (), grids: tuple[tuple[str, str], ...] = ()
 ) -> EligibleOffers:
     table = catalog(*offers).offers
     return build_eligible_offers(table, Filters((H100,)).rows(table), R, quotas, grids=grids)

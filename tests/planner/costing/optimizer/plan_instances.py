@@ -309,9 +309,7 @@ def with_supply(problem, seed):
     def supplied(source):
         name = NAMES[int(random.integers(0, len(NAMES)))]
         return replace(
-            source,
-            limit_groups=(*source.limit_groups, name),
-            limit_sizes={name: source.capacity},
+            source, limit_groups=(*source.limit_groups, name), limit_sizes={name: source.capacity}
         )
 
     def powered(unit):

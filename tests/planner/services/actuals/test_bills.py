@@ -129,10 +129,7 @@ def test_a_correction_and_a_credit_net(kind: str) -> None:
             "ConsumedQuantity: -5 is not a number of hours from 0 to 1e12; "
             "less is taken back by a row with ChargeClass Correction",
         ),
-        (
-            "2026-09-01,-10,USD,Usage,Correction,Hours,-inf,",
-            "ConsumedQuantity: '-inf' is not a",
-        ),
+        ("2026-09-01,-10,USD,Usage,Correction,Hours,-inf,", "ConsumedQuantity: '-inf' is not a"),
         (
             "2026-09-01,1,,Usage,,,,",
             "BillingCurrency: is empty; give the currency of BilledCost, such as USD",

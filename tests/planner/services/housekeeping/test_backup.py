@@ -125,10 +125,7 @@ def test_a_whole_file_that_is_not_the_planner_s_is_refused(tmp_path: Path) -> No
     empty.touch()
     with closing(sqlite3.connect(other)) as database:
         database.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY)")
-    for file, message in (
-        (empty, "it holds no tables"),
-        (other, "it holds no table planner_team"),
-    ):
+    for file, message in ((empty, "it holds no tables"), (other, "it holds no table planner_team")):
         with (
             sqlite_at(tmp_path / "new.sqlite3"),
             pytest.raises(CommandError, match=f"is not a planner's: {message}"),

@@ -13,10 +13,7 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import Resolver404, resolve
 
-from planner.services.observability.logs import (
-    accept_request_id,
-    configure_logging,
-)
+from planner.services.observability.logs import accept_request_id, configure_logging
 
 
 def console(form: str = "json") -> Any:

@@ -7,9 +7,7 @@ import pytest
 from planner.contract.request.comparison import read_request
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.footprint.memory import (
-    weight_bytes,
-)
+from planner.sizing.footprint.memory import weight_bytes
 from planner.sizing.footprint.training_flops import (
     attention_flops_per_token,
     attention_span,
@@ -188,10 +186,7 @@ def classifying(**changes):
 
 
 def test_the_embedding_is_not_multiplied():
-    words, classes = (
-        compute_work(classifying()),
-        compute_work(classifying(is_classifier=True)),
-    )
+    words, classes = (compute_work(classifying()), compute_work(classifying(is_classifier=True)))
     assert words.model_flops - classes.model_flops == pytest.approx(6 * EMBEDDING * 1.5e8)
     assert words.attention_flops == classes.attention_flops
 

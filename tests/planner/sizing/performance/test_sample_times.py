@@ -10,13 +10,7 @@ from planner.sizing.estimate import estimate
 from planner.sizing.evidence.benchmarks import FULL, MIXED
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.levels import throughput_index
-from planner.sizing.runs.sample_run import (
-    Sample,
-    parts,
-    scaling_efficiency,
-    size_samples,
-    time_fit,
-)
+from planner.sizing.runs.sample_run import Sample, parts, scaling_efficiency, size_samples, time_fit
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 

@@ -61,10 +61,7 @@ def warnings(work: dict[str, Any], accelerator: str = H100, count: int = 8) -> s
             "the 100,000 tokens are less than one step of 2,310,144 (1,024 answers",
         ),
         (SEVEN | {"layers": 2, "hidden_size": 4096}, "2 layers of 4,096 units usually make 814,3"),
-        (
-            SEVEN | {"tokens": 6e9},
-            "counted between pre-training and fine-tuning, because it",
-        ),
+        (SEVEN | {"tokens": 6e9}, "counted between pre-training and fine-tuning, because it"),
         (SEVEN | {"experts": 8}, "active_parameters would make it a mixture"),
         (SEVEN | {"mfu": 0.7}, "an MFU of 70.0% is above 65%"),
         (GPT2 | {"sequence_length": 32768}, "do not run on gpt2: it has learned 1,024 positions"),

@@ -226,10 +226,7 @@ def test_attention_of_packed_examples_reaches_no_further_than_one():
     (allenai/open-instruct docs/algorithms/sft_running_guide.md, 2025)."""
     asked = {"parameters": 7.3e9, "layers": 32, "hidden_size": 4096, "sequence_length": 32768}
     work = {**asked, "tokens": 1.81e9, "stage": "fine_tuning"}
-    whole, packed = (
-        size(H100, 8, **work),
-        size(H100, 8, **work, tokens_per_example=840),
-    )
+    whole, packed = (size(H100, 8, **work), size(H100, 8, **work, tokens_per_example=840))
     assert packed.hours == pytest.approx(77, rel=0.3)
     assert size(H100, 8, **work, tokens_per_example=1e6).hours == pytest.approx(whole.hours)
 

@@ -31,9 +31,7 @@ FRESHNESS = Freshness(
     quarantined_parts=0,
 )
 UNDATED = replace(
-    FRESHNESS,
-    age_days=None,
-    parts=(PartFreshness("on_demand", "red", 8, 8, None, None, None, ()),),
+    FRESHNESS, age_days=None, parts=(PartFreshness("on_demand", "red", 8, 8, None, None, None, ()),)
 )
 
 

@@ -15,10 +15,7 @@ DAY = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 
 @pytest.mark.parametrize(
     ("kind", "arguments", "title"),
-    [
-        ("price_refresh", {}, "Price refresh"),
-        ("comparison", {}, "Comparison"),
-    ],
+    [("price_refresh", {}, "Price refresh"), ("comparison", {}, "Comparison")],
 )
 def test_a_job_is_named_by_what_it_does(kind: str, arguments: dict[str, Any], title: str) -> None:
     assert sentences.job_title(Job(kind=kind, arguments=arguments)) == title
