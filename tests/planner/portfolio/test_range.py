@@ -220,7 +220,9 @@ def test_command_and_workbook_tell_the_range() -> None:
     ends = planned.range
     assert ends is not None
     told = " ".join(portfolio_tables(planned).split())
-    assert f"come to {ends.p10:,.0f} USD to {ends.p90:,.0f} USD in 8 of 10 cases" in told
+    error = float(planned.standard_error or 0)
+    low, high = (round_to_error(float(end), error) for end in (ends.p10, ends.p90))
+    assert f"USD ({low:,.0f} to {high:,.0f})" in told
     book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(planned)))
     summary = {row[0]: row[1] for row in book["Summary"].values}
     assert summary["Total, p10 of simulated cases, USD"] == pytest.approx(float(ends.p10))
@@ -228,7 +230,7 @@ def test_command_and_workbook_tell_the_range() -> None:
     assert summary["Expected cost, USD"] == pytest.approx(float(planned.expected))
     assert planned.total_cost + sum(planned.risk_allowance.values()) == planned.expected
     assert tuple(planned.risk_allowance) == tuple(Cause)
-    shown = round_to_error(float(planned.expected), float(planned.standard_error or 0))
+    shown = round_to_error(float(planned.expected), error)
     assert f": expect {shown:,.0f} USD (" in planned.headline
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pricing.ingest.provider import NotRead
 from pricing.providers.azure import provider as azure
 from tests.pricing.isolation.after_publication import kept_after
-from tests.pricing.providers import azure_tools
+from tests.pricing.providers import azure_tools, read_rows
 from tests.pricing.servers import azure_truth
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.base import Reply, Request
@@ -24,7 +24,7 @@ class WholeListFails(AzureServer):
 def test_where_the_whole_list_fails_the_known_regions_are_read() -> None:
     with WholeListFails() as server:
         rows = list(azure.fetch(azure_tools.context(server.settings)))
-    kept, told = kept_after(rows, azure_truth.truth(), azure_tools.bare)
+    kept, told = kept_after(rows, azure_truth.truth(), read_rows.bare)
     assert (kept, told) == (set(), [])
     (part,) = (row for row in rows if isinstance(row, NotRead))
     assert "the list of all regions" in part.reason
