@@ -69,7 +69,7 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
     machine = find_machine(provider, word_of(_at(values, where)))
     name, each = machine.accelerator, machine.accelerators
     for place in (values, _at(values, "node_config")):
-        if added := _at(place, "guest_accelerator"):
+        if added := inner(_at(place, "guest_accelerator")):
             name, each = name_accelerator(word_of(added.get("type"))), count_of(added.get("count"))
     number = count_of(_at(values, of_count)) if of_count else 1
     if each is None or number is None:

@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from gpu_cost_planner.command_line import main
-from tests.planner.usage.make import sacct
+from tests.planner.usage.make import read, sacct
 from tests.planner.web.team.texts import text
 
 
@@ -89,6 +89,13 @@ def test_a_folder_becomes_a_plan_and_its_pack_with_one_question(folder, capsys):
     assert {one["name"] for one in json.loads(capsys.readouterr().out)["projects"]} == {
         *("chat", "search", "serving", "speech", "vision")
     }
+
+
+@pytest.mark.parametrize("odd", ["x", ["x"], [[]], 5, {"type": ["x"], "count": "NaN"}])
+def test_a_card_that_is_no_object_is_as_good_as_none(odd):
+    group = {**GROUP, "values": {**GROUP["values"], "guest_accelerator": odd}}
+    state = {"terraform_version": "1.9", "values": {"root_module": {"resources": [group]}}}
+    assert not read(json.dumps(state).encode()).ledger.declared
 
 
 def test_the_page_plans_an_archive_and_gives_the_pack(client, work):
