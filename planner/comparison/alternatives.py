@@ -29,7 +29,7 @@ from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.choice import FEW_SOLVES, clears_hurdle, judge
 from planner.costing.cost_model.rental import least_by_date
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 from planner.costing.sensible_plans import (
     MOST_KINDS,
@@ -480,7 +480,8 @@ def _try(
         excluded=frozenset(others) if limit.keeps_to_one else frozenset(),
     )
     other = choice.plan
-    saving = cents(results.expected_cost - float(choice.expected[choice.index])) if plan else None
+    expected = float(choice.expected[choice.index])
+    saving = results.saving_of(other, lifted.inputs, expected, work) if plan else None
     if saving is not None and saving <= least_saving:
         return
     why = _why_off(limit, results, lifted, other, saving)

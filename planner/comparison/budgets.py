@@ -184,7 +184,8 @@ def _find_gain(
     choice, _ = judge(
         inputs, plans, results.terms, results.few_outcomes, work, most_solves=FEW_SOLVES
     )
-    other, saving = choice.plan, cents(results.expected_cost - float(choice.expected[choice.index]))
+    other, expected = choice.plan, float(choice.expected[choice.index])
+    saving = results.saving_of(other, inputs, expected, work)
     if saving <= least_saving:
         return None
     uses = list_budget_uses(results, other)

@@ -30,7 +30,13 @@ from planner.costing.advice.verdict import (
 from planner.costing.analysis.break_even import BreakEven, compute_break_even, find_best_rents
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
-from planner.costing.analysis.simulation import Report, RiskResult, Simulation, nobody_waits
+from planner.costing.analysis.simulation import (
+    Report,
+    RiskResult,
+    Simulation,
+    fit_simulation,
+    nobody_waits,
+)
 from planner.costing.choice import Choice, Terms, judge, judge_risk
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.terms import Calendar
@@ -206,6 +212,19 @@ class ComparisonResults:
         """Expected net present cost of the plan that is advised."""
         choice = self.choice
         return float("inf") if choice is None else float(choice.expected[choice.index])
+
+    def saving_of(
+        self, plan: Scenario, inputs: ModelInputs, expected: float, work: WorkMeter
+    ) -> Decimal:
+        """What a plan saves against the advised plan, net present: the mean difference in the same
+        outcomes; where none are drawn, of what it is `expected` to cost."""
+        if self.simulation is not None:
+            parameters = self.simulation.parameters
+            drawn = fit_simulation(inputs, parameters, [plan], work)
+            if drawn is None or drawn.parameters.samples < parameters.samples:
+                raise WorkSpentError("the outcomes of a plan beside the advised plan")
+            expected = float(drawn.cost([plan], work=work)[0, 0].mean())
+        return cents(self.expected_cost - expected)
 
     @property
     def advised(self) -> Scenario | None:

@@ -88,7 +88,7 @@ def _speed() -> Row:
     processes = [find_process(slug, kind) for slug in slugs for kind in kinds]
     processes.append(find_process(slugs[0], PriceKind.HARDWARE))
     processes[1] = replace(processes[1], discount=-0.5)
-    ours = _cpu_ms(lambda: draw_paths(processes, MONTHS, SAMPLES, np.random.default_rng(7)))
+    ours = _cpu_ms(lambda: draw_paths(processes, MONTHS, SAMPLES, 7))
     shape = (len(processes), SAMPLES, MONTHS)
     floor = _cpu_ms(lambda: np.random.default_rng(7).standard_normal(shape))
     return Row("2,000 samples of 36 months of 10 prices", ours, floor, "<= 10 ms", ours <= 10)

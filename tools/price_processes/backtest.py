@@ -96,7 +96,7 @@ def score(moves: pd.DataFrame, known: Moves) -> pd.DataFrame:
 
 
 def _draws(process: PriceProcess, months: int) -> Floats:
-    paths = draw_paths([process], months + 1, SAMPLES, np.random.default_rng(20_260_820))
+    paths = draw_paths([process], months + 1, SAMPLES, 20_260_820)
     return np.sort(np.log(paths[0, :, months]))
 
 

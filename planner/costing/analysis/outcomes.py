@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ from planner.contract.answer.risk import Cause, PriceModel
 from planner.contract.request.finance import Risk as RiskRequest
 from planner.costing.assumptions.assumptions import Assumptions, default
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.ownership import DeliveryRisk
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.price_processes.draw import draw_paths
 from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess, find_process
@@ -247,6 +249,18 @@ class Outcomes:
     delivery: Floats | None = None
     """[N] standard normal, of how late servers come; None: on time."""
 
+    @cached_property
+    def _delays(self) -> dict[DeliveryRisk, NDArray[np.int64]]:
+        return {}
+
+    def delays(self, delivery: DeliveryRisk) -> NDArray[np.int64] | None:
+        """[N] whole months by which a server comes late, early below 0; None: all on time."""
+        if self.delivery is None:
+            return None
+        if delivery not in self._delays:
+            self._delays[delivery] = delivery.delays(self.delivery)
+        return self._delays[delivery]
+
     def demand(self, rows: slice) -> Floats:
         """[n, T] factor on the hours asked in some samples."""
         growth = self.growth[rows]
@@ -327,7 +341,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
     """The samples of a seed; each kind has a stream of its own, so that none moves another."""
     n = parameters.samples
     streams = np.random.SeedSequence(parameters.seed).spawn(5)
-    demand, prices, spot, timing, purchase = (
+    demand, spread, spot, timing, purchase = (
         np.random.Generator(np.random.PCG64(s)) for s in streams
     )
     slip, level = timing.standard_normal((2, n))
@@ -338,7 +352,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
     return Outcomes(
         slip=np.sort(slip.astype(np.int64)),  # of independent draws any order is as good
         growth=_growth(parameters, months, demand),
-        prices=_prices(parameters, drivers, months, prices),
+        prices=_prices(parameters, drivers, months, spread),
         is_rent=drivers.is_rent,
         interruptions=interruptions,
         waiting=np.exp(parameters.waiting_sd * spot.standard_normal(n)),
@@ -369,7 +383,7 @@ def _prices(
 ) -> Floats:
     if not drivers.processes:
         return np.ones((0, parameters.samples, months + 1))
-    paths = draw_paths(drivers.processes, months + 1, parameters.samples, random)
+    paths = draw_paths(drivers.processes, months + 1, parameters.samples, parameters.seed)
     rent, resale = random.standard_normal((2, parameters.samples))
     years = np.arange(months + 1) / 12.0
     sd = parameters.residual_sd

@@ -80,14 +80,19 @@ class Samples:
             return None
         return server.price_range.factors(normal[self.rows])
 
+    def delays(self, key: str) -> NDArray[np.int64] | None:
+        """[n] whole months by which a source comes late; None for what comes on time."""
+        server = self.market.servers.get(key)
+        if server is None or server.delivery is None:
+            return None
+        delays = self.outcomes.delays(server.delivery)
+        return None if delays is None else delays[self.rows]
+
     def missing(self, cohort: Cohort, month: int) -> Floats | None:
         """[n, T] 1 in the months in which units ordered in `month` should serve and are not there
         yet, -1 in those in which they serve before they should; None where all come on time."""
-        server, normal = self.market.servers.get(cohort.source.key), self.outcomes.delivery
-        if server is None or server.delivery is None or normal is None:
-            return None
-        delays = server.delivery.delays(normal[self.rows])
-        if not delays.any():
+        delays = self.delays(cohort.source.key)
+        if delays is None or not delays.any():
             return None
         assert cohort.source.term is not None
         first = month + cohort.source.term.lead_months

@@ -316,11 +316,12 @@ class _Held:
         return factor if quoted is None else factor * quoted
 
     def _longest_delay(self, cohort: Cohort) -> int:
-        server = self.chunk.some.market.servers.get(cohort.source.key)
-        normal = self.chunk.some.outcomes.delivery
-        if server is None or server.delivery is None or normal is None:
+        some = self.chunk.some  # of all outcomes, so that every part of them has the same moves
+        server = some.market.servers.get(cohort.source.key)
+        if server is None or server.delivery is None:
             return 0
-        return int(server.delivery.delays(normal).max())
+        delays = some.outcomes.delays(server.delivery)
+        return 0 if delays is None else int(delays.max())
 
 
 def _by_month(plan: PlanCosts) -> PlanCosts:

@@ -139,14 +139,15 @@ def evaluate(
     policy = fit_policy(fitted_on)
     made = moves_made(policy, paths)
     first = paths.moves[0][int(made[0][0])]
+    expected = float(follow(policy, paths).mean())
     names = {move.name for moves in paths.moves for move in moves}
     shares = {name: _shares(name, made, paths) for name in sorted(names)}
     return PolicyResult(
         decisions=decisions,
         first=first,
-        expected=float(follow(policy, paths).mean()),
+        expected=expected,
         fixed=min(best_fixed(paths)[0], best_plan),
-        bound=float(bound(policy, fitted_on, paths).mean()),
+        bound=min(expected, float(bound(policy, fitted_on, paths).mean())),
         made=tuple(shares.items()),
         triggers=_list_triggers(decisions, policy, paths, first, shares),
     )

@@ -10,6 +10,7 @@ of a family, and the means of A100, L4 and H100 correlate at 0.2 to 0.9.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ FAMILY_SHARE = 0.3
 MAX_CHANGES = 3
 """List changes drawn per path: more than two within three years have not been seen."""
 MAX_RESETS = 3
+PRICE_STREAM = 1
+"""Of those that a seed is spawned into."""
 _UNIT = np.float32(math.sqrt(12.0) / 65536.0)
 """Turns whole numbers below 65,536 into shocks of variance 1, once their mean is taken off."""
 
@@ -44,33 +47,64 @@ class _Groups:
     place: NDArray[np.intp]
 
 
-def draw_paths(
-    processes: Sequence[PriceProcess], months: int, samples: int, random: np.random.Generator
-) -> Floats:
+@dataclass(frozen=True)
+class _Streams:
+    """A stream of random numbers for each name, so that a price moves alike whichever others are
+    drawn with it: plans of two draws of one seed are held against each other path by path."""
+
+    seed: int
+    samples: int
+
+    def of(self, *names: str) -> np.random.Generator:
+        """That of a name, from its beginning."""
+        key = zlib.crc32("\n".join(names).encode())
+        sequence = np.random.SeedSequence(self.seed, spawn_key=(PRICE_STREAM, key))
+        return np.random.Generator(np.random.PCG64(sequence))
+
+    def normals(self, *names: str) -> Singles:
+        """[N]"""
+        return self.of("driver", *names).standard_normal(self.samples, dtype=np.float32)
+
+    def shocks(self, months: int, *names: str) -> Singles:
+        """[months, N] of variance 1."""
+        shape = months, self.samples
+        drawn = self.of("shocks", *names).integers(0, 65_536, shape, dtype=np.uint16)
+        return (drawn.astype(np.float32) - np.float32(32_767.5)) * _UNIT
+
+
+def draw_paths(processes: Sequence[PriceProcess], months: int, samples: int, seed: int) -> Floats:
     """[process, sample, month] factors on today's prices; month 0 is today and 1 everywhere.
 
-    The same generator state gives the same paths. `process.py` has the formula.
+    The same seed gives a process the same paths, whichever others are drawn with it.
+    `process.py` has the formula.
 
     >>> one = PriceProcess("h100", PriceKind.MARKET, "training", shock_sd=0.3)
-    >>> draw_paths([one], 3, 2, np.random.default_rng(1)).shape
-    (1, 2, 3)
+    >>> alone = draw_paths([one], 3, 2, 1)
+    >>> other = PriceProcess("l4", PriceKind.MARKET, "training", shock_sd=0.3)
+    >>> alone.shape, bool((draw_paths([other, one], 3, 2, 1)[1] == alone[0]).all())
+    ((1, 2, 3), True)
     """
     groups = _Groups(
         family=_numbered([p.family for p in processes]),
         place=_numbered([(p.family, p.place) for p in processes]),
     )
-    drivers, own = _drivers(groups, samples, random)
-    logs = _list_changes(processes, groups, drivers, months, random)
-    _add_resets(logs, processes, groups, own, random)
+    streams = _Streams(seed, samples)
+    drivers, own = _drivers(processes, groups, streams)
+    logs = _list_changes(processes, groups, drivers, months, streams)
+    _add_resets(logs, processes, groups, own, streams)
     for month in range(2, months):
         logs[month] += logs[month - 1]
-    _add_shocks(logs, processes, groups, random)
+    _add_shocks(logs, processes, streams)
     _add_drift(logs, processes, own)
     for i, process in enumerate(processes):
         if process.kind is PriceKind.SPOT:
             np.clip(logs[:, i], *process.bounds, out=logs[:, i])
     paths = np.ascontiguousarray(logs.transpose(1, 2, 0), dtype=np.float64)
     return np.asarray(np.exp(paths, out=paths))  # in float64: processors round it alike to the cent
+
+
+def _name(process: PriceProcess) -> tuple[str, ...]:
+    return process.family, process.kind, process.tier, process.place
 
 
 def _numbered(keys: Sequence[Hashable]) -> NDArray[np.intp]:
@@ -85,11 +119,14 @@ def _share(common: Singles, family: Singles, own: Singles) -> Singles:
     return own
 
 
-def _drivers(groups: _Groups, samples: int, random: np.random.Generator) -> tuple[Singles, Singles]:
-    count = len(groups.family)
-    common = random.standard_normal((1, samples), dtype=np.float32)
-    family = random.standard_normal((int(groups.family.max()) + 1, samples), dtype=np.float32)
-    own = random.standard_normal((count, samples), dtype=np.float32)
+def _drivers(
+    processes: Sequence[PriceProcess], groups: _Groups, streams: _Streams
+) -> tuple[Singles, Singles]:
+    common = streams.normals("market")
+    family = np.stack(
+        [streams.normals(name) for name in dict.fromkeys(p.family for p in processes)]
+    )
+    own = np.stack([streams.normals(*_name(p)) for p in processes])
     both = MARKET_SHARE + FAMILY_SHARE
     driver = np.float32(math.sqrt(FAMILY_SHARE / both)) * family
     driver += np.float32(math.sqrt(MARKET_SHARE / both)) * common
@@ -100,31 +137,26 @@ def _column(values: Sequence[float]) -> Singles:
     return np.array(values, dtype=np.float32)[:, None]
 
 
-def _add_shocks(
-    logs: Singles, processes: Sequence[PriceProcess], groups: _Groups, random: np.random.Generator
-) -> None:
+def _add_shocks(logs: Singles, processes: Sequence[PriceProcess], streams: _Streams) -> None:
     moving = [i for i, p in enumerate(processes) if p.shock_sd > 0]
     if not moving:
         return
     months, _, samples = logs.shape
-    family = _numbered(groups.family[moving].tolist())
-    families = int(family.max()) + 1
-    scale = random.standard_gamma(SHOCK_SHAPE, (len(moving), samples), dtype=np.float32)
-    sd = _column([processes[i].shock_sd / math.sqrt(12.0) for i in moving])
+    which = [processes[i] for i in moving]
+    common = streams.shocks(months, "market")
+    family = {name: streams.shocks(months, name) for name in {p.family for p in which}}
+    each = [streams.of("sizes", *_name(p)) for p in which]
+    scale = np.stack([r.standard_gamma(SHOCK_SHAPE, samples, dtype=np.float32) for r in each])
+    sd = _column([p.shock_sd / math.sqrt(12.0) for p in which])
     scale = sd * np.sqrt(scale / np.float32(SHOCK_SHAPE))
-    momentum = _column([processes[i].momentum for i in moving])
-    state = np.zeros((len(moving), samples), dtype=np.float32)
-    move = scale * random.standard_normal((len(moving), samples), dtype=np.float32)
+    move = scale * np.stack([r.standard_normal(samples, dtype=np.float32) for r in each])
+    momentum = _column([p.momentum for p in which])
     scale *= np.sqrt(1.0 - momentum**2)
+    shared = [_share(common, family[p.family], streams.shocks(months, *_name(p))) for p in which]
+    state = np.zeros((len(which), samples), dtype=np.float32)
     for month in range(1, months):
-        shape = (1 + families + len(moving), samples)
-        drawn = random.integers(0, 65_536, shape, dtype=np.uint16).astype(np.float32)
-        drawn -= np.float32(32_767.5)
-        drawn *= _UNIT
-        shock = drawn
-        common, of_family, own = shock[:1], shock[1 : 1 + families], shock[1 + families :]
         move *= momentum
-        move += scale * _share(common, of_family[family], own)
+        move += scale * np.stack([shock[month] for shock in shared])
         state += move
         logs[month, moving] += state
 
@@ -140,14 +172,16 @@ def _add_resets(
     processes: Sequence[PriceProcess],
     groups: _Groups,
     own: Singles,
-    random: np.random.Generator,
+    streams: _Streams,
 ) -> None:
     if not any(p.resets_per_year for p in processes):
         return
     months, _, samples = logs.shape
-    drawn = (int(groups.place.max()) + 1, MAX_RESETS, samples)
-    clock = np.cumsum(random.standard_exponential(drawn, dtype=np.float32), axis=1)
-    fresh = random.standard_normal(drawn, dtype=np.float32)
+    drawn = MAX_RESETS, samples
+    each = [streams.of("resets", *name) for name in _places(processes)]
+    clock = np.stack([r.standard_exponential(drawn, dtype=np.float32) for r in each])
+    np.cumsum(clock, axis=1, out=clock)
+    fresh = np.stack([r.standard_normal(drawn, dtype=np.float32) for r in each])
     half = np.float32(math.sqrt(0.5))
     columns = np.arange(samples)
     for i, (process, place) in enumerate(zip(processes, groups.place, strict=True)):
@@ -165,15 +199,17 @@ def _list_changes(
     groups: _Groups,
     drivers: Singles,
     months: int,
-    random: np.random.Generator,
+    streams: _Streams,
 ) -> Singles:
     count, samples = drivers.shape
     logs = np.zeros((months, count, samples), dtype=np.float32)
-    drawn = (int(groups.place.max()) + 1, MAX_CHANGES, samples)
-    clock = np.cumsum(random.standard_exponential(drawn, dtype=np.float32), axis=1)
-    size = random.standard_normal(drawn, dtype=np.float32)
-    rise = random.random(drawn, dtype=np.float32)
-    doubt = _rate_doubt(processes, groups, samples, random)
+    drawn = MAX_CHANGES, samples
+    each = [streams.of("changes", *name) for name in _places(processes)]
+    clock = np.stack([r.standard_exponential(drawn, dtype=np.float32) for r in each])
+    np.cumsum(clock, axis=1, out=clock)
+    size = np.stack([r.standard_normal(drawn, dtype=np.float32) for r in each])
+    rise = np.stack([r.random(drawn, dtype=np.float32) for r in each])
+    doubt = _rate_doubt(processes, groups, samples, each)
     columns = np.arange(samples)
     for i, (process, place) in enumerate(zip(processes, groups.place, strict=True)):
         hazard = process.changes_per_year / 12.0 * driver_hazard(drivers[i])
@@ -187,12 +223,19 @@ def _list_changes(
     return logs
 
 
+def _places(processes: Sequence[PriceProcess]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((p.family, p.place) for p in processes))
+
+
 def _rate_doubt(
-    processes: Sequence[PriceProcess], groups: _Groups, samples: int, random: np.random.Generator
+    processes: Sequence[PriceProcess],
+    groups: _Groups,
+    samples: int,
+    each: Sequence[np.random.Generator],
 ) -> Singles:
-    shapes = np.ones(int(groups.place.max()) + 1)
+    shapes = np.ones(len(each))
     for process, place in reversed(list(zip(processes, groups.place, strict=True))):
         if process.changes_per_year:
             shapes[place] = process.changes_shape
-    drawn = [random.standard_gamma(shape, samples, dtype=np.float32) / shape for shape in shapes]
-    return np.array(drawn, dtype=np.float32)
+    rows = zip(each, shapes, strict=True)
+    return np.stack([r.standard_gamma(k, samples, dtype=np.float32) / k for r, k in rows])

@@ -74,7 +74,7 @@ ALL = (LIST, SPOT.at_discount(0.7), MARKET, HARDWARE, CLIMBING)
 
 
 def _draw(*processes: PriceProcess, months: int = 37, samples: int = 4000, seed: int = 3) -> Floats:
-    return draw_paths(processes, months, samples, np.random.default_rng(seed))
+    return draw_paths(processes, months, samples, seed)
 
 
 def test_month_0_is_today_and_all_prices_are_positive() -> None:
