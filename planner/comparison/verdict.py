@@ -123,6 +123,7 @@ class _Facts:
             "expected": cents(float(choice.total[at].mean())),
             "standard_error": cents(standard_error(choice.total[at])),
             "expected_present_value": cents(float(choice.expected[at])),
+            "expected_bound": None if choice.bound is None else cents(choice.bound),
             "risk_allowance": {c.value: amount for c, amount in self.results.risk_allowance},
         }
 

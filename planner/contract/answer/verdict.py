@@ -190,6 +190,11 @@ class Verdict(AnswerModel):
     expected_present_value: Money | None = Field(
         default=None, description="Mean of its net present cost, by which it is chosen."
     )
+    expected_bound: Money | None = Field(
+        default=None,
+        description="Net present cost below which no plan that was judged and may be advised is "
+        "expected to cost, at 95 %.",
+    )
     within_horizon: Money | None = Field(
         default=None, description="What of it falls due within the horizon."
     )

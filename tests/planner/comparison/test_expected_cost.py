@@ -60,6 +60,7 @@ def check(found: Compared) -> None:
     at = choice.find(plan)
     assert at is not None
     assert verdict.expected == cents(float(total[at].mean()))
+    assert choice.bound is None or choice.bound <= choice.expected[at] + 0.01
     assert plan.total_cost + sum(verdict.risk_allowance.values(), Decimal(0)) == verdict.expected
 
     error = float(total[at].std(ddof=1) / np.sqrt(total.shape[1]))
