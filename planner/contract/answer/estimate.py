@@ -74,7 +74,9 @@ class ServingPlan(AnswerModel):
     tensor: Count = Field(description="Accelerators over which each layer is split.")
     pipeline: Count = Field(description="Stages into which the layers are split.")
     replicas: Count = Field(description="Replicas at the busiest.")
-    mean_replicas: Count = Field(description="Replicas in the mean of the month.")
+    paid_replicas: Count = Field(
+        description="Replicas paid for around the clock: the mean of the day and what rises above."
+    )
     sequences_per_replica: Count = Field(description="Answers written at once on a replica.")
     requests_per_second_per_replica: float = Field(
         description="Requests that one replica answers.", json_schema_extra={"unit": "1/s"}

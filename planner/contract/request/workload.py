@@ -10,6 +10,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, model_validator
@@ -442,6 +443,9 @@ class Samples(_SizedWork):
 
 Tokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
 RequestRate = Annotated[Number, Field(gt=0, le=1e9)]
+DailyRates = Annotated[
+    Entries[Annotated[Number, Field(ge=0, le=1e9)]], Field(min_length=24, max_length=24)
+]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
 ServedPrecision = Literal["bf16", "fp8", "fp4"]
 ServingEngine = Literal["tuned", "default"]
@@ -470,7 +474,9 @@ class Serving(_Work):
     requests_per_second: RequestRate
     """Requests a second in the mean of the month."""
     peak_requests_per_second: RequestRate | None = None
-    """The same at the busiest time; absent: as in the mean."""
+    """The same at the busiest time of the day; absent: as in the mean."""
+    requests_by_hour: DailyRates | None = None
+    """The same in each hour of a day, whose mean and highest go in the place of the two above."""
     prompt_tokens: Tokens = 500
     """Mean tokens of a prompt."""
     answer_tokens: Tokens = 250
@@ -496,9 +502,31 @@ class Serving(_Work):
             return data
         filled = fill_from_model(data)
         sizes = ("parameters", "active_parameters")
+        by_hour = data.get("requests_by_hour")
+        if (
+            data.get("requests_per_second") is None
+            and isinstance(by_hour, list | tuple)
+            and by_hour
+        ):
+            with suppress(TypeError, ValueError, OverflowError):  # which its own check will tell
+                data = {**data, "requests_per_second": sum(map(float, by_hour)) / len(by_hour)}
         return {**{n: filled[n] for n in sizes if filled.get(n) is not None}, **data}
 
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Requests a second by hour of the day, or in the mean and at the busiest."""
+        if self.requests_by_hour:
+            return self.requests_by_hour
+        return self.requests_per_second, self.peak_requests_per_second or self.requests_per_second
+
     def _refusals(self) -> Iterator[InvalidInput]:
+        by_hour = self.requests_by_hour or ()
+        if by_hour and abs(sum(by_hour) / len(by_hour) / self.requests_per_second - 1) > 0.001:
+            yield InvalidInput(
+                "requests_per_second",
+                f"{self.requests_per_second:g} is not the mean of requests_by_hour, "
+                f"{sum(by_hour) / len(by_hour):g}; allowed is either of the two",
+            )
         active, peak = self.active_parameters, self.peak_requests_per_second
         if active is not None and active > self.parameters:
             yield _too_many_active(active, self.parameters)

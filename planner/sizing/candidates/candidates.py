@@ -83,7 +83,8 @@ class Placement:
 
     def _laid(self, task: RunTask) -> Schedule:
         if isinstance(task, ServingTask):
-            return lay_out_months(task.at(), self.horizon)
+            size = task.at() if self.is_whole else task.as_sold()
+            return lay_out_months(size, self.horizon)
         factor = self.workload.attempts_factor
         return lay_out(self.windows, self.horizon, task, factor, self.is_whole)
 

@@ -1,4 +1,13 @@
-"""Replicas of a model that answer the requests asked for, and what they take a month. PURE."""
+"""Replicas of a model that answer the requests asked for, and what they take a month. PURE.
+
+The load of a day is that of its 24 hours, or between the mean and the busiest rate a wave with one
+top a day. Each moment takes whole replicas n(t). Paid for around the clock are
+
+    ⌈n̄ + E max(n − n̄, 0)⌉,  n̄ the mean of n over the day,
+
+as what is signed for the mean idles at night, and what rises above it is rented on top. So a higher
+peak never costs less, and no replica is planned for hours of the month that somebody would choose.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +15,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from planner.contract.answer.estimate import RunFigures, ServingPlan
 from planner.contract.models.known_models import is_encoder
@@ -28,6 +40,11 @@ from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH
 
+Floats = NDArray[np.float64]
+SOLD_IN_EIGHTS = frozenset({"sxm", "sxm3", "oam"})
+"""Forms of which clouds sell one by itself and eight in a machine, and hardly what lies between."""
+MOMENTS = 288
+"""Every five minutes of a day; choice of this project, 2026."""
 RATE_RANGES = {"tuned": (0.55, 1.35), "default": (0.5, 2.0), "unsaid": (0.4, 1.9)}
 """p10 and p90 of measured over predicted rates: of tuned engines, of engines as installed in
 bursts, and of both beside the middle of the two (`serving_throughput.csv`, and the cases that the
@@ -36,15 +53,22 @@ constants have not seen, 2023-2026)."""
 
 @dataclass(frozen=True, kw_only=True)
 class ServingSize(RunSize):
-    """A model served for a month, on `accelerators` at the busiest."""
+    """A model served for a month, on `accelerators` around the clock."""
 
     workload: Serving
     precision: str
     replica: Replica
-    replicas: int
-    mean_replicas: int
-    mean_load: float
-    """Replicas that the mean of the requests would keep busy, with what is spare."""
+    loads: Floats
+    """Replicas that each moment of a day keeps busy, with what is spare."""
+
+    @property
+    def replicas(self) -> int:
+        """At the busiest."""
+        return int(_whole(self.loads).max())
+
+    @property
+    def paid_replicas(self) -> int:
+        return _paid(self.loads)
 
     @property
     def requests_per_second(self) -> float:
@@ -57,7 +81,7 @@ class ServingSize(RunSize):
         stages = f" in {replica.stages} stages" if replica.stages > 1 else ""
         return (
             f"{pluralize(self.replicas, 'replica')} of {replica.accelerators} {one.name}{stages} "
-            f"at the busiest, {self.mean_replicas:,} in the mean of the month: each answers "
+            f"at the busiest, {self.paid_replicas:,} paid around the clock: each answers "
             f"{self.requests_per_second:,.3g} requests a second in {self.precision}, "
             f"{replica.sequences:,.0f} at once, and spends {replica.prompt_share:.0%} of its time "
             "on prompts"
@@ -67,8 +91,8 @@ class ServingSize(RunSize):
     def range_p10_p90(self) -> tuple[float, float]:
         """Of whole replicas."""
         low, high = RATE_RANGES[self.workload.engine or "unsaid"]
-        ends = (max(1, math.ceil(self.mean_load / factor - 1e-9)) for factor in (high, low))
-        fewest, most = (count / self.mean_replicas for count in ends)
+        ends = (_paid(self.loads / factor) for factor in (high, low))
+        fewest, most = (count / self.paid_replicas for count in ends)
         return fewest, most
 
     @property
@@ -109,7 +133,7 @@ class ServingSize(RunSize):
             tensor=replica.tensor,
             pipeline=replica.stages,
             replicas=self.replicas,
-            mean_replicas=self.mean_replicas,
+            paid_replicas=self.paid_replicas,
             sequences_per_replica=max(1, math.floor(replica.sequences)),
             requests_per_second_per_replica=self.requests_per_second,
             tokens_per_second_per_accelerator=rate,
@@ -119,7 +143,7 @@ class ServingSize(RunSize):
             seconds_between_tokens=replica.token_seconds,
             prompt_share=replica.prompt_share,
             tokens_per_month=self.workload.tokens_per_month,
-            accelerators=self.accelerators,
+            accelerators=self.replicas * replica.accelerators,
         )
 
 
@@ -154,38 +178,83 @@ class ServingTask:
     at_least = at
     on_whole_machines = at
 
+    def as_sold(self) -> ServingSize:
+        """The replicas that take the fewest accelerators of machines as clouds sell them."""
+        return _fewest(self.workload, self.accelerator, as_sold=True)
+
 
 @lru_cache(maxsize=512)
-def _fewest(work: Serving, one: Accelerator) -> ServingSize:
+def _fewest(work: Serving, one: Accelerator, as_sold: bool = False) -> ServingSize:
     model, load = _served(work)
     precision = work.precision or ("fp8" if one.fp8_tflops else "bf16")
     replicas = replicas_on(model, one, precision, load)
     if not replicas:
         raise InvalidInput("accelerator", _why_none(work, one, precision))
-    peak = work.peak_requests_per_second or work.requests_per_second
+    share, busiest = _share_of_busiest(work), max(work.rates)
 
-    def load_of(replica: Replica, requests: float) -> float:
-        return requests * (1 + work.spare) * work.answer_tokens / replica.tokens_per_second
+    def loads_of(replica: Replica) -> Floats:
+        tokens = busiest * (1 + work.spare) * work.answer_tokens
+        return share * (tokens / replica.tokens_per_second)
 
-    def needed(replica: Replica, requests: float) -> int:
-        return max(1, math.ceil(load_of(replica, requests) - 1e-9))
+    def taken(replica: Replica) -> tuple[int, int]:
+        count = _paid(loads_of(replica)) * replica.accelerators
+        is_in_eights = as_sold and one.form in SOLD_IN_EIGHTS and replica.accelerators > 1
+        return math.ceil(count / 8) * 8 if is_in_eights else count, replica.accelerators
 
-    best = min(replicas, key=lambda replica: needed(replica, peak) * replica.accelerators)
-    mean = needed(best, work.requests_per_second)
+    best = min(replicas, key=taken)
+    loads = loads_of(best)
+    paid = _paid(loads) * best.accelerators
     return ServingSize(
         accelerator=one,
-        accelerators=needed(best, peak) * best.accelerators,
+        accelerators=paid,
         min_accelerators=best.accelerators,
-        hours=float(mean * best.accelerators * HOURS_PER_MONTH),
+        hours=float(paid * HOURS_PER_MONTH),
         goodput=1.0,
         goodput_source="around the clock",
         workload=work,
         precision=precision,
         replica=best,
-        replicas=needed(best, peak),
-        mean_replicas=mean,
-        mean_load=load_of(best, work.requests_per_second),
+        loads=loads,
     )
+
+
+def _whole(loads: Floats) -> Floats:
+    return np.asarray(np.maximum(np.ceil(loads - 1e-9), 1.0))
+
+
+def _paid(loads: Floats) -> int:
+    """Replicas paid for around the clock: the mean of the whole ones, and what rises above it.
+
+    >>> _paid(np.array([0.4])), _paid(np.array([1.0, 3.0])), _paid(np.array([2.0, 2.0, 2.0, 10.0]))
+    (1, 3, 6)
+    """
+    whole = _whole(loads)
+    mean = float(whole.mean())
+    return math.ceil(mean + float(np.maximum(whole - mean, 0.0).mean()) - 1e-9)
+
+
+def _share_of_busiest(work: Serving) -> Floats:
+    if work.requests_by_hour:
+        return np.array(work.rates) / max(work.rates)
+    return daily_wave(min(work.rates) / max(work.rates))
+
+
+@lru_cache(maxsize=256)
+def daily_wave(mean: float) -> Floats:
+    """[288] loads of a day, every five minutes, of which the highest is 1 and the mean as given:
+    (1 + cos)/2 on a base, or to a power where even its lowest would be too much.
+
+    >>> [round(float(f(daily_wave(m))), 3) for m in (0.8, 0.2) for f in (np.min, np.mean, np.max)]
+    [0.6, 0.8, 1.0, 0.0, 0.2, 1.0]
+    """
+    wave = (1.0 + np.cos(np.linspace(0.0, 2.0 * np.pi, MOMENTS, endpoint=False))) / 2.0
+    if mean >= 0.5:
+        return (2.0 * mean - 1.0) + (2.0 - 2.0 * mean) * wave
+    low, high = 1.0, 1e6
+    for _ in range(60):
+        power = math.sqrt(low * high)
+        low, high = (power, high) if (wave**power).mean() > mean else (low, power)
+    return np.asarray(wave**low)
 
 
 @lru_cache(maxsize=64)
@@ -235,9 +304,11 @@ def _warnings(size: ServingSize) -> Iterator[str]:
             "engines as installed take about three times the accelerators of tuned ones in bursts, "
             "and engine says neither: the hours lie between the two, and the range holds both"
         )
-    peak = work.peak_requests_per_second
-    if peak and size.replicas > size.mean_replicas:
+    whole = _whole(size.loads)
+    if size.replicas > 1 and whole.min() < size.replicas:
+        machines = f"{pluralize(size.replica.accelerators, size.accelerator.name)} each"
         yield (
-            f"hours are those of {pluralize(size.mean_replicas, 'replica')}, as replicas beyond "
-            f"the mean are started and stopped with the load, {size.replicas:,} at the busiest"
+            f"hours are those of {pluralize(size.paid_replicas, 'replica')} of {machines} around "
+            f"the clock, {whole.mean():.1f} for the mean of the day and the rest for what rises "
+            f"above it; {size.replicas:,} work at the busiest, which the quota must allow"
         )

@@ -96,15 +96,31 @@ def test_layers_are_split_within_a_server_and_stages_join_several():
     assert all(one.tensor <= 8 for one in placed)
 
 
-def test_the_peak_needs_replicas_whose_hours_the_mean_counts():
-    answer = served(requests_per_second=20, peak_requests_per_second=100)
-    plan = answer.serving
-    assert plan.replicas > plan.mean_replicas
-    assert answer.accelerator_hours.p50 == plan.mean_replicas * plan.accelerators_per_replica * 730
-    assert answer.accelerators == plan.replicas * plan.accelerators_per_replica
-    assert any("started and stopped" in words for words in answer.warnings)
+def test_a_higher_peak_is_never_cheaper_and_costs_less_than_the_peak_all_day():
+    """A plan once ran 40 requests a second in 146 hours of the month for half the price of 4."""
+    peaks = (20, 25, 30, 40, 60, 100, 400)
+    rows = [served(requests_per_second=20, peak_requests_per_second=peak) for peak in peaks]
+    hours = [row.accelerator_hours.p50 for row in rows]
+    assert hours == sorted(hours)
+    assert hours[0] < hours[-1] < rows[-1].serving.accelerators * 730
+    last = rows[-1].serving
+    assert hours[-1] == last.paid_replicas * last.accelerators_per_replica * 730
+    assert any(f"{last.replicas} work at the busiest" in words for words in rows[-1].warnings)
     spare = served(requests_per_second=20, peak_requests_per_second=100, spare=1.0).serving
-    assert spare.replicas > plan.replicas
+    assert spare.replicas > rows[peaks.index(100)].serving.replicas
+
+
+def test_hours_of_the_day_go_in_the_place_of_mean_and_peak():
+    office = [1.0] * 8 + [30.0] * 10 + [1.0] * 6
+    plan = served(requests_by_hour=office, requests_per_second=None).serving
+    rate = plan.requests_per_second_per_replica
+    whole = [max(1, math.ceil(load * 1.1 / rate)) for load in office]
+    mean = sum(whole) / 24
+    above = sum(max(n - mean, 0) for n in whole) / 24
+    assert plan.replicas == max(whole)
+    assert plan.paid_replicas == math.ceil(mean + above)
+    flat = served(requests_by_hour=[7.0] * 24, requests_per_second=None).serving
+    assert flat.paid_replicas == served(requests_per_second=7).serving.paid_replicas
 
 
 def test_an_engine_that_is_not_said_lies_between_both_and_its_range_holds_them():
@@ -131,6 +147,8 @@ def test_eight_bits_are_taken_where_the_accelerator_has_them():
         ({"parameters": 1e14}, "accelerator", "do not hold the model"),
         ({"peak_requests_per_second": 1}, "workload.peak_requests_per_second", "2 or more"),
         ({"tokens": 1e9}, "workload.tokens", ""),
+        ({"requests_by_hour": [1.0] * 23}, "workload.requests_by_hour", "24"),
+        ({"requests_by_hour": [9.0] * 24}, "workload.requests_per_second", "not the mean"),
     ],
 )
 def test_what_cannot_be_served_is_refused_with_the_reason(changes, field, words):
