@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Max, QuerySet
 
-from pricing.market.offers import ABSENT, ENDED
+from pricing.market.offers import ABSENT, ENDED, REFUSED
 from pricing.market.snapshot import RevisionInfo
 from pricing.models import Revision
 
@@ -73,7 +73,8 @@ NOT_READ, HELD = "not read: ", "quarantined: "
 
 def list_unread(revision: Revision) -> tuple[str, ...]:
     """What `revision` left as it was published before, each with its reason."""
-    return tuple(text for text in revision.warnings if text.startswith((NOT_READ, ABSENT, ENDED)))
+    left = (NOT_READ, ABSENT, ENDED, REFUSED)
+    return tuple(text for text in revision.warnings if text.startswith(left))
 
 
 def list_newly_unread(revision: Revision) -> tuple[str, ...]:

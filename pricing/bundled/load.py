@@ -54,7 +54,7 @@ def load_other_clouds(folder: Path = catalog.FOLDER, *, force: bool = False) -> 
 
 def load_latest(path: Path, *, force: bool = False) -> list[Loaded]:
     """Publish the prices of a Parquet file (`prices export`) of the providers of which it has newer
-    ones than those in force, live ones too."""
+    ones than those in force, live ones too; compared as a refresh is."""
     batches = group_batches(history.read_prices(path), catalog.ORIGIN)
     return list(_load_batches(batches, force, replaces_live=True))
 
@@ -65,10 +65,11 @@ def _load_batches(
     for batch in batches:
         reason = None if force else _reason_to_skip(batch, replaces_live)
         if reason is None:
-            publication = publish(batch, force=force)
+            publication = publish(batch, force=force or not replaces_live)
             rejected_count = sum(rows["count"] for rows in publication.rejected_rows.values())
             number = publication.revision.number if publication.revision else 0
             note = f"revision {number}" + (f", {rejected_count} rejected" if rejected_count else "")
+            note = "; ".join([note, *(f"waits: {reason}" for reason in publication.reasons)])
             yield Loaded(batch.provider, publication.offers, True, note)
         else:
             yield Loaded(batch.provider, len(batch.offers), False, reason)

@@ -56,6 +56,7 @@ PAYMENT_OPTIONS = ("", "no_upfront", "partial_upfront", "all_upfront", "monthly"
 COMPLETE_READS = 3
 """Lists without an offer, the part it is of read in full, after which it is no longer sold."""
 ABSENT, ENDED = "not in the list of ", f"no longer sold, missing in {COMPLETE_READS} lists: "
+REFUSED = "came with prices that cannot be right, earlier ones stay: "
 """How what a list lacks is told."""
 COMPUTE_PLAN_SKU = "ComputeSavingsPlans"
 """Plan type of AWS that stands as the SKU of an offer."""

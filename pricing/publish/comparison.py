@@ -7,11 +7,14 @@ A *part* is a purchase option of a machine family in a region. Three rules decid
   many prices (a unit or a currency that was mixed up), or one of them by more than half. What is
   published of the part stays in force; all other parts are published. A part with nothing to
   compare follows the smallest group around it that has: its region or family, its option, the
-  provider; and it may not cost many times what its machines cost on demand.
+  provider. It waits as well where it is far from what its machines cost on demand, or, on demand
+  or without such a price, from what they cost in other regions, or their accelerator in others.
 - **What a list lacks stays for two lists,** marked with the day of the first list without it. The
   third complete list without it ends it: it is no longer sold. The same holds where a list of what
   is sold where lost more than a fifth at once.
-- **All else is published,** into an empty database too, where the bundled prices are compared.
+  A row that came and cannot be right is not lacking: what is published of it stays in force.
+- **All else is published,** into an empty database too, where the bundled prices are compared,
+  and again until a part that waits is released.
 
 `force` takes the list as it came but for rows that are wrong by themselves.
 """
@@ -22,6 +25,7 @@ import datetime as dt
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
@@ -30,7 +34,7 @@ from pricing.common.words import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import instance_family
-from pricing.market.offers import ABSENT, COMPLETE_READS, ENDED, Offer, PurchaseOption
+from pricing.market.offers import ABSENT, COMPLETE_READS, ENDED, REFUSED, Offer, PurchaseOption
 from pricing.publish.batch import OfferBatch, PriceChange, compare_offers
 from pricing.publish.row_checks import check_each, check_pairs
 
@@ -40,8 +44,13 @@ NEAR, FAR, FAR_ROW = math.log(1.05), math.log(1.15), math.log(1.5)
 """Moves that wait: of many prices alike, of a part, of one price of a part."""
 ALIKE = math.log(1.01)
 """Prices moved alike that moved within this of their median; half of them are little spread."""
-ABOVE_ON_DEMAND = math.log(5)
-"""Most that a price of a part never compared may be above its machine on demand."""
+TO_ON_DEMAND = {False: (math.log(0.2), math.log(1.5)), True: (math.log(0.03), math.log(1.5))}
+"""Least and most that a part never compared may cost of its machines on demand; True: spot. Of all
+2,000 bundled parts list prices lie between 0.37 and 1.24, spot between 0.09 and 1 (2026)."""
+SAME_MACHINE, SAME_ACCELERATOR = math.log(2), math.log(3)
+"""Most that its list prices may be from those of its machines in other regions, and of an
+accelerator from those of the same in other machines."""
+MIN_SIBLINGS = 3
 MAX_UNLISTED_SHARE = 0.20
 """Share of what is sold that a list of what is sold where may lose at once."""
 MIN_UNLISTED = 10
@@ -142,7 +151,6 @@ def compare_lists(
     batch: OfferBatch, state: PublishedState, today: dt.date, *, force: bool = False
 ) -> Comparison:
     """What of `batch` is published over `state`; the module gives the rules."""
-    force = force or batch.origin == "bundled"  # compared when it was built
     published = {offer.id: offer for offer in state.offers}
     passed, rejected = check_each(
         batch.offers,
@@ -163,9 +171,14 @@ def compare_lists(
         listed, contradictions = check_pairs(listed)
         rejected += contradictions
     came = {name for offer in passed for name in _ids(offer)}
+    refused = {*_list_priced(batch.offers)} - came
     before = [offer for offer in state.offers if offer.id not in came]
-    unread = [o for o in before if not o.sold_now or _is_unread(o, batch)]
-    lacking = [] if force else [o for o in before if o.sold_now and not _is_unread(o, batch)]
+
+    def is_lacking(offer: Offer) -> bool:
+        return offer.sold_now and offer.id not in refused and not _is_unread(offer, batch)
+
+    unread = [offer for offer in before if not is_lacking(offer)]
+    lacking = [] if force else [offer for offer in before if is_lacking(offer)]
     unlisted = set() if force else _find_unlisted(listed, published)
     lacking += [replace(o, sold_now=True) for o in listed if o.id in unlisted]
     listed = [o for o in listed if o.id not in unlisted]
@@ -183,7 +196,14 @@ def compare_lists(
         tuple(rejected),
         held,
         absences,
-        tuple(_describe_absent(marked, ended, [o for o in state.offers if o.sold_now])),
+        tuple(
+            _describe_absent(
+                marked,
+                ended,
+                [offer for offer in unread if offer.sold_now and offer.id in refused],
+                [offer for offer in state.offers if offer.sold_now],
+            )
+        ),
         sum(offer.id not in held_ids for offer in listed),
     )
 
@@ -218,7 +238,7 @@ class _Moves:
 
 def find_held_parts(offers: Sequence[Offer], state: PublishedState) -> Iterator[HeldPart]:
     """The parts of `offers` that wait, neighbours of one option under one name."""
-    rates, before = state.exchange_rates, {o.id: o for o in state.offers or state.expected}
+    rates, before = state.exchange_rates, {o.id: o for o in (*state.expected, *state.offers)}
     logs: defaultdict[Part, list[float]] = defaultdict(list)
     rows: defaultdict[Part, list[Offer]] = defaultdict(list)
     for offer in offers:
@@ -228,15 +248,13 @@ def find_held_parts(offers: Sequence[Offer], state: PublishedState) -> Iterator[
             for group in _groups(part_of(offer)):
                 logs[group].append(log)
     moves = {group: _Moves.of(values) for group, values in logs.items()}
-    on_demand = {
-        (offer.region, offer.instance_type): offer
-        for offer in offers
-        if offer.purchase_option is PurchaseOption.ON_DEMAND
-    }
     reasons = {part: _judge(part, moves) for part in rows}
-    for part, of_part in rows.items():
+    beside = _Siblings(before.values(), offers, rates)
+    for part in sorted(rows, key=lambda part: part[0] != PurchaseOption.ON_DEMAND):
         if part not in moves and not reasons[part]:
-            reasons[part] = _judge_beside(of_part, on_demand, rates)
+            reasons[part] = beside.judge(rows[part])
+        if reasons[part]:
+            beside.leave_out(rows[part])
     for name, parts in _merge([part for part, why in reasons.items() if why], rows.keys()):
         waiting = [offer for part in parts for offer in rows[part]]
         moved = moves.get(name)
@@ -289,13 +307,67 @@ def _judge(part: Part, moves: Mapping[Part, _Moves]) -> str:
     return f"one of them {_times(own.largest)}" if abs(own.largest) > FAR_ROW else ""
 
 
-def _judge_beside(
-    offers: Sequence[Offer], on_demand: Mapping[tuple[str, str], Offer], rates: ExchangeRates
-) -> str:
-    pairs = [(offer, on_demand.get((offer.region, offer.instance_type))) for offer in offers]
-    logs = [log for o, regular in pairs if regular and (log := _log_ratio(o, regular, rates))]
-    typical = median(logs) if logs else 0.0
-    return f"× {math.exp(typical):.3g} of on demand" if typical > ABOVE_ON_DEMAND else ""
+class _Siblings:
+    """What a part never compared may be held against."""
+
+    def __init__(
+        self, published: Iterable[Offer], offers: Sequence[Offer], rates: ExchangeRates
+    ) -> None:
+        self.rates = rates
+        self.on_demand = {
+            (offer.region, offer.instance_type): offer
+            for offer in offers
+            if offer.purchase_option is PurchaseOption.ON_DEMAND
+        }
+        self.waiting: set[tuple[str, str]] = set()
+        self.known: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+        for offer in published:
+            price = self._usd(offer)
+            for name in _sibling_names(offer) if price and offer.sold_now else ():
+                self.known[name].append(price)
+
+    def leave_out(self, offers: Iterable[Offer]) -> None:
+        """Take prices that wait for none that others are held against."""
+        for offer in offers:
+            name = offer.region, offer.instance_type
+            if self.on_demand.get(name) is offer:
+                del self.on_demand[name]
+                self.waiting.add(name)
+
+    def judge(self, offers: Sequence[Offer]) -> str:
+        """Why a part waits; empty where it does not."""
+        option = offers[0].purchase_option
+        if any((offer.region, offer.instance_type) in self.waiting for offer in offers):
+            return "of machines whose price on demand waits"
+        pairs = [
+            (offer, self.on_demand.get((offer.region, offer.instance_type))) for offer in offers
+        ]
+        logs = [log for o, other in pairs if other and (log := _log_ratio(o, other, self.rates))]
+        if option is not PurchaseOption.ON_DEMAND and logs:
+            low, high = TO_ON_DEMAND[option.is_interruptible]
+            typical = median(logs)
+            is_far = not low <= typical <= high
+            return f"× {math.exp(typical):.3g} of on demand" if is_far else ""
+        if option.is_interruptible:
+            return ""
+        for at, most in enumerate((SAME_MACHINE, SAME_ACCELERATOR)):
+            known = [(offer, self.known[_sibling_names(offer)[at]]) for offer in offers]
+            logs = [math.log(price / median(others)) for offer, others in known
+                    if len(others) >= MIN_SIBLINGS and (price := self._usd(offer))]  # fmt: skip
+            if logs:
+                typical = median(logs)
+                words = "these machines cost elsewhere" if not at else "the same accelerators cost"
+                return f"× {math.exp(typical):.3g} of what {words}" if abs(typical) > most else ""
+        return ""
+
+    def _usd(self, offer: Offer) -> float:
+        price = self.rates.to_usd(offer.effective_price_per_hour, offer.currency)
+        return float(price) / float(offer.accelerator_count)
+
+
+def _sibling_names(offer: Offer) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    terms = offer.purchase_option.value, str(offer.term_months)
+    return (*terms, "", offer.instance_type), (*terms, offer.accelerator, "")
 
 
 def _times(log: float) -> str:
@@ -336,6 +408,14 @@ def _ids(offer: Offer) -> tuple[str, ...]:
 # What did not come ------------------------------------------------------------------------
 
 
+def _list_priced(offers: Iterable[Offer]) -> Iterator[str]:
+    """Ids of what came with a price, right or wrong; an adapter may give anything as a field."""
+    for offer in offers:
+        with suppress(AttributeError, TypeError, ValueError):
+            if offer.price_per_hour or offer.upfront:
+                yield offer.id
+
+
 def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
     if batch.regions and offer.region not in batch.regions:
         return True
@@ -371,15 +451,18 @@ def _find_unlisted(listed: Iterable[Offer], published: Mapping[str, Offer]) -> f
 
 
 def _describe_absent(
-    marked: Sequence[Offer], ended: Sequence[Offer], sold: Sequence[Offer]
+    marked: Sequence[Offer], ended: Sequence[Offer], refused: Sequence[Offer], sold: Sequence[Offer]
 ) -> Iterator[str]:
-    """A line for each day of absence and one for what is no longer sold, the largest part first."""
+    """A line for each day of absence, one for what is no longer sold, and one for what came with
+    prices that cannot be right; the largest part first."""
     sizes = Counter(map(part_of, sold))
     for day in sorted({offer.absent_since for offer in marked if offer.absent_since}):
         offers = [offer for offer in marked if offer.absent_since == day]
         yield f"{ABSENT}{day}: {_name_absent(offers, sizes)}"
     if ended:
         yield f"{ENDED}{_name_absent(ended, sizes)}"
+    if refused:
+        yield f"{REFUSED}{_name_absent(refused, sizes)}"
 
 
 def _name_absent(offers: Iterable[Offer], sizes: Counter[Part]) -> str:

@@ -141,7 +141,7 @@ class _PublicationAttempt:
         state = PublishedState(
             offers=[stored.offer for stored in self.stored_offers],
             origin=current.origin if current else "",
-            expected=[] if current else expected(batch.provider),
+            expected=self._list_expected(expected),
             exchange_rates=reference.exchange_rates(),
             known_regions=reference.region_names(batch.provider),
             absences=store.read_absences(current) if current else {},
@@ -160,6 +160,18 @@ class _PublicationAttempt:
         self.waiting = [
             one for one in self.comparison.held_parts if digest_offers(one.offers) not in decided
         ]
+
+    def _list_expected(self, expected: ExpectedOffers) -> list[Offer]:
+        """Of a provider of which nothing is published all that is expected of it, later that of
+        what waits: else a second read would find nothing to compare it with."""
+        if self.current_revision is None:
+            return list(expected(self.batch.provider))
+        waiting = QuarantinedPart.objects.filter(
+            provider=self.batch.provider, state__in=(State.WAITING, State.REJECTED)
+        )
+        ids = {offer.id for part in waiting for offer in unpack(bytes(part.payload))}
+        ids -= {stored.offer.id for stored in self.stored_offers}
+        return [offer for offer in expected(self.batch.provider) if offer.id in ids] if ids else []
 
     def _check_day(self, today: dt.date, force: bool) -> None:
         day, current = self.batch.as_of, self.current_revision

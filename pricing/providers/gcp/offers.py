@@ -304,7 +304,7 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     amount = (
         _parse_decimal(unit_price.get("units")) + _parse_decimal(unit_price.get("nanos")) / _NANOS
     )
-    if amount > MAX_AMOUNT:
+    if not amount.is_finite() or amount > MAX_AMOUNT:
         return "price is beyond any that can be kept"
     return amount * factor / divisor if amount > 0 else "price is zero"
 

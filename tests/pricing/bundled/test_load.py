@@ -146,6 +146,15 @@ def test_newer_prices_of_a_file_replace_live_ones_and_older_ones_do_not(
     assert "stays in force" in said.getvalue()
 
 
+def test_a_file_is_compared_as_a_refresh_is(exported: Path, bundle: Path) -> None:
+    publish_on(dt.date(2026, 8, 2), "20")
+    said = StringIO()
+    file = str(exported / "prices.parquet")
+    call_command("load_catalog", str(bundle), "--latest", file, stdout=said)
+    assert in_force()[1]["p5.48xlarge"] == (Decimal("20"), dt.date(2026, 8, 2))
+    assert "waits: on demand" in said.getvalue()
+
+
 def test_the_package_is_one_that_pip_installs_and_loads(
     exported: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -357,7 +357,20 @@ def test_what_the_list_of_what_is_sold_where_lacks_is_no_longer_sold_unless_it_l
     assert many.absent[0].startswith("not in the list of 2026-09-02: ")
 
 
-def test_a_rejected_row_counts_as_absent_and_one_that_contradicts_another_is_gone():
+@pytest.mark.parametrize("price", ["NaN", "1e400", "-1"])
+def test_a_row_that_cannot_be_right_leaves_what_is_published(price):
+    """Three such lists once ended 178 sound prices as missing."""
+    state, bad = MARKET, replace(MARKET[0], price_per_hour=Decimal(price))
+    for _ in range(4):
+        result = read_again(state, (bad, *MARKET[1:]))
+        state = result.offers
+    kept = next(one for one in state if one.id == bad.id)
+    assert (kept.price_per_hour, kept.absent_since) == (MARKET[0].price_per_hour, None)
+    assert kept.sold_now
+    assert "cannot be right" in result.absent[0]
+
+
+def test_a_price_of_0_counts_as_absent_and_one_that_contradicts_another_is_gone():
     zero = replace(MARKET[0], price_per_hour=Decimal(0))
     kept = next(o for o in read_again(MARKET, (zero, *MARKET[1:])).offers if o.id == zero.id)
     assert (kept.price_per_hour, kept.absent_since) == (MARKET[0].price_per_hour, NEXT)

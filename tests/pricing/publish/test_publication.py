@@ -175,6 +175,18 @@ def test_where_every_part_waits_no_revision_is_written_and_all_can_be_released()
     assert in_force() == [DEAR[0]]
 
 
+def test_a_part_that_waits_since_the_first_list_is_compared_again_in_the_second():
+    """The second read of an empty database once published what the first had held."""
+    for _ in range(2):
+        done = publication.publish_locked(
+            batch(DEAR[0], *THREE[1:]), today=TODAY, expected=lambda _provider: THREE
+        )
+        assert done.outcome == "quarantined"
+        assert DEAR[0] not in in_force()
+    publication.release(list(QuarantinedPart.objects.filter(state=State.WAITING)))
+    assert DEAR[0] in in_force()
+
+
 def test_what_a_list_lacks_is_marked_in_the_catalog_and_no_longer_sold_after_three():
     publish(*THREE)
     marks = []
