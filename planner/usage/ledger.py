@@ -476,16 +476,20 @@ class HourlyUse:
         self.longest_s = 0.0
         """Longest interval; beyond an hour a peak is a mean over the interval, a lower bound."""
 
+    def cover(self, start_s: float, end_s: float) -> None:
+        """The files say what was used from `start_s` to `end_s`."""
+        if start_s < self.first_s:
+            self.first_s = start_s
+        if end_s > self.last_s:
+            self.last_s = end_s
+
     def add(
         self, accelerator: str, start_s: float, end_s: float, count: float, project: str = ""
     ) -> None:
         """`count` accelerators from `start_s` to `end_s`, seconds since 1970."""
         if end_s <= start_s or self._size > MAX_HOURS:
             return
-        if start_s < self.first_s:
-            self.first_s = start_s
-        if end_s > self.last_s:
-            self.last_s = end_s
+        self.cover(start_s, end_s)
         if end_s - start_s > self.longest_s:
             self.longest_s = end_s - start_s
         first, last = int(start_s // HOUR_S), int(end_s // HOUR_S)

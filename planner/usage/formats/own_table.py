@@ -5,6 +5,7 @@ Columns may be called otherwise, which is noted.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 
@@ -38,8 +39,18 @@ def read_month(text: str) -> str:
     """
     match = _MONTH.fullmatch(text.strip())
     if match is None:
-        raise InvalidInput("month", f"{text[:40]!r} is not a month like 2026-01")
+        problem = f"{text[:40]!r} is not a month like 2026-01 or a day like 2026-01-31"
+        raise InvalidInput("month", problem)
     return f"{match[1]}-{match[2]}"
+
+
+def _cover_day(text: str, ledger: Ledger) -> None:
+    try:
+        day = dt.date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return
+    start_s = (day - dt.date(1970, 1, 1)).total_seconds()
+    ledger.hourly.cover(start_s, start_s + 86_400)
 
 
 def name_columns(header: Sequence[str]) -> dict[str, str]:
@@ -93,6 +104,7 @@ def _read_row(
     has_hours: bool,
 ) -> None:
     month = read_month(cell["month"])
+    _cover_day(cell["month"], ledger)
     provider, machine = clip(cell["provider"]).lower(), clip(cell["instance_type"])
     billed = amount(number(cell["cost"]), "cost")
     amortised = amount(number(cell["amortised_cost"]), "amortised_cost")

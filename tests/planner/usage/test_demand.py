@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planner.contract.amounts import shift_month
 from planner.contract.request.comparison import read_request
-from planner.usage.demand import plan_demand
+from planner.usage.demand import plan_demand, read_history
 from planner.usage.forecast import SEASON, forecast, seasonal_naive, seasonal_trend
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, read, sacct, table
@@ -186,3 +186,11 @@ def test_a_method_is_compared_where_it_can_forecast_and_chosen_by_error_times_sc
     assert errors["seasonal_naive"] == pytest.approx(error(seasonal_naive, range(12, len(GROWN))))
     assert errors["seasonal_trend"] / errors["seasonal_naive"] == pytest.approx(ratio)
     assert found.method == "seasonal_naive"
+
+
+def test_the_days_of_a_month_that_a_table_cuts_off_are_no_month():
+    days = (dt.date(2026, 1, 1) + dt.timedelta(days=n) for n in range(156))  # to 5 June
+    rows = [{"day": day, "accelerator_hours": 240, "accelerator": "H100"} for day in days]
+    history = read_history(read(table(rows)))
+    assert (history.start, len(history.hours)) == ("2026-01", 5)
+    assert "2026-06 ends on day 5" in " ".join(history.notes)
