@@ -31,6 +31,7 @@ from planner.costing.advice.decision import (
 from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
+    contract_terms,
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
@@ -101,7 +102,9 @@ class _Facts:
             present_value=plan.net_present_cost,
             range=self._range(),
             capital_to_approve=capital_to_approve(plan.lines),
-            obligation_to_sign=obligation_to_sign(plan, *self._contracts()),
+            obligation_to_sign=obligation_to_sign(
+                plan, *contract_terms(results.inputs.by_key[key] for key in plan.units_started)
+            ),
             resale=resale_value(plan) or None,
             payback=self._payback(),
             against=self._against(),
@@ -134,12 +137,6 @@ class _Facts:
         low, _, high = risk.total_percentiles[self.plan.key]
         caveats = self.caveats
         return CostInterval(p10=cents(low), p90=cents(high), holds=caveats.holds, note=caveats.note)
-
-    def _contracts(self) -> tuple[dict[str, int], dict[str, int]]:
-        sources = [self.results.inputs.by_key[key] for key in self.plan.units_started]
-        terms = {s.key: s.term for s in sources if s.term and (s.is_leased or not s.is_owned)}
-        durations = {key: term.duration_months for key, term in terms.items()}
-        return durations, {key: term.lead_months for key, term in terms.items()}
 
     def _payback(self) -> str | None:
         other = best_without_buying(self.results.allowed_scenarios)

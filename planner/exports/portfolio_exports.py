@@ -26,6 +26,7 @@ from planner.exports import FORMATS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
 from planner.exports.focus import Cells, focus_rows
+from planner.portfolio.words import list_signed
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
@@ -89,7 +90,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
             for cause, amount in answer.risk_allowance.items()
         ),
         (f"Total as stated, {answer.currency}", answer.total_cost),
-        (f"Capital to approve now, {answer.currency}", answer.capital_to_approve),
+        *((f"{one.title}, {answer.currency}", one.amount or None) for one in list_signed(answer)),
         (f"Resale taken off it, {answer.currency}", answer.resale),
         (f"Planned apart, net present, {answer.currency}", answer.apart),
         (f"Saving, {answer.currency}", answer.saving),

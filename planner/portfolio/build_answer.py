@@ -10,6 +10,7 @@ from functools import cached_property
 from planner.comparison.answer import build_assumptions, build_catalog, build_offer, build_server
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_month, fractions_of_whole
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
@@ -20,7 +21,7 @@ from planner.contract.answer.portfolio import (
 )
 from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
-from planner.costing.advice.verdict import capital_to_approve
+from planner.costing.advice.verdict import capital_to_approve, contract_terms, obligation_to_sign
 from planner.costing.choice import standard_error
 from planner.costing.results.scenario_result import Scenario, cents, is_of_resale
 from planner.portfolio.books import Books
@@ -33,6 +34,7 @@ from planner.portfolio.words import (
     NO_PLAN,
     TOO_LITTLE_WORK,
     describe_plan,
+    describe_signatures,
     describe_turns,
     describe_waiting,
     explain_share,
@@ -71,7 +73,9 @@ class _Builder:
         )
         return answer.model_copy(
             update={
-                "headline": describe_plan(answer, decision) + describe_turns(answer),
+                "headline": describe_plan(answer, decision)
+                + describe_signatures(answer)
+                + describe_turns(answer),
                 "projects": explained,
             }
         )
@@ -130,6 +134,10 @@ class _Builder:
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),
+            "obligation_to_sign": obligation_to_sign(
+                Scenario(ScenarioKey.HYBRID, True, lines=lines, units_started=usage.started),
+                *contract_terms(map(usage.source, usage.started)),
+            ),
             "resale": -sum((one.amount for one in lines if is_of_resale(one)), Decimal(0)) or None,
             "in_service": in_service,
             "uses": usage.uses(),

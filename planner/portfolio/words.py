@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from planner.contract.amounts import format_money, format_named_shares
 from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.risk import PortfolioRange
+from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import ROLE_TITLES, traits
 from planner.costing.choice import round_to_error
-from pricing.common.words import pluralize
+from pricing.common.words import capitalize_first, pluralize
 
 MOST_NAMED = 3
 """Purchases, months or projects that a sentence names."""
@@ -21,6 +23,16 @@ SAME_COST = Decimal("0.001")
 make as much."""
 SMALL_SAVING = 0.01
 """Part below which a saving is said to a tenth of a per cent."""
+
+
+class SignedFigure(NamedTuple):
+    """An amount that somebody signs for."""
+
+    title: str
+    words: str
+    """What is done, with a place for the amount."""
+    amount: Decimal | int
+    note: str
 
 
 def join(parts: Sequence[str]) -> str:
@@ -84,6 +96,45 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     if answer.saving > 0:
         return f"{sentence} less than the {apart} of planning apart."
     return f"{sentence} more than the {apart} of planning apart, {_NO_ROOM}."
+
+
+def list_signed(answer: PortfolioAnswer) -> Iterator[SignedFigure]:
+    """What is approved as capital, signed and paid ahead; the first is always there."""
+    servers, contracts, blocks = (
+        [one for one in answer.purchases if one.kind == kind]
+        for kind in ("server", "commitment", "capacity_block")
+    )
+    capital, signed = answer.capital_to_approve, answer.obligation_to_sign
+    yield SignedFigure(
+        "Capital to approve now", "approve {} of capital", capital or 0, _when(answer, servers)
+    )
+    if signed:
+        first = min((one.month for one in contracts), default=0)
+        upfront = sum(one.due_at_start or 0 for one in contracts if one.month == first)
+        notes = [_when(answer, contracts)]
+        part = "all" if upfront == signed else format_money(upfront, answer.currency)
+        notes += [f"{part} of it paid upfront"] if upfront else []
+        note = ", ".join(filter(None, notes))
+        yield SignedFigure("Contracts to sign now", "sign for {}", signed, note)
+    dated = sum(one.due_at_start or 0 for one in blocks)
+    if dated:
+        yield SignedFigure("Reserved by date", "reserve by date for {}", dated, "paid ahead")
+
+
+def _when(answer: PortfolioAnswer, purchases: Sequence[Purchase]) -> str:
+    first = min((one.month for one in purchases), default=0)
+    return f"from {answer.month(first):%B %Y}" if first else ""
+
+
+def describe_signatures(answer: PortfolioAnswer) -> str:
+    """A sentence on what is approved, signed and paid ahead; "" where nothing is."""
+    signed = [
+        one.words.format(format_money(one.amount, answer.currency))
+        + (f" ({one.note})" if one.note else "")
+        for one in list_signed(answer)
+        if one.amount
+    ]
+    return f" {capitalize_first(join(signed))}." if signed else ""
 
 
 def _describe_cost(answer: PortfolioAnswer) -> str:

@@ -288,6 +288,11 @@ class PortfolioAnswer(AnswerModel):
         description="All invoices of the month of the first order: servers, network, spares, "
         "installation; null where no server is bought.",
     )
+    obligation_to_sign: Money | None = Field(
+        default=None,
+        description="All payments of the commitments and leases that begin in the first month of "
+        "any, upfront ones too; null where none is signed.",
+    )
     resale: Money | None = Field(
         default=None,
         description="What servers are assumed to fetch at the end, after the tax on it, taken off "

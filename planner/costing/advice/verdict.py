@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.decision import OBLIGATIONS
 from planner.costing.choice import Choice, Part, rank
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.offer_rules import StatedQuotas
@@ -211,6 +212,13 @@ def capital_to_approve(lines: Sequence[CostLine]) -> Decimal | None:
     first = min(bought)
     due = (line.amount for line in lines if line.category in CAPITAL and line.month == first)
     return sum(due, Decimal("0.00"))
+
+
+def contract_terms(sources: Iterable[CapacitySource]) -> tuple[dict[str, int], dict[str, int]]:
+    """Duration of each commitment and lease, and how long after its signature it begins, months."""
+    terms = {s.key: s.term for s in sources if s.term and (s.is_leased or not s.is_owned)}
+    durations = {key: term.duration_months for key, term in terms.items()}
+    return durations, {key: term.lead_months for key, term in terms.items()}
 
 
 def obligation_to_sign(

@@ -13,7 +13,7 @@ from planner.contract.amounts import NOISE, shorten_month
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import Purchase, sum_by_source
 from planner.costing.results.scenario_result import owed_after
-from planner.portfolio.words import METHOD_TITLES, describe_range
+from planner.portfolio.words import METHOD_TITLES, describe_range, list_signed
 from planner.services.portfolio.team_request import Window
 from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
 from planner.web.common.chart import Chart, Series
@@ -81,6 +81,10 @@ class TimelineRow:
         return f"{self.row.units:g} {noun}{'' if self.row.units == 1 else 's'}"
 
 
+def _or_nothing(amount: Decimal | int, currency: str) -> str:
+    return money(amount, currency) if amount else "nothing"
+
+
 @dataclass(frozen=True)
 class PortfolioPage:
     answer: PortfolioAnswer
@@ -100,14 +104,16 @@ class PortfolioPage:
         answer, currency = self.answer, self.answer.currency
         if answer.net_present_cost is None:
             return []
-        capital = answer.capital_to_approve
         owed = owed_after(answer.lines, answer.horizon_months)
         spread = f"none. {answer.why_no_range}"
         if answer.range is not None:
             spread = describe_range(answer.range, currency)
         rows = [
-            ("Capital to approve now", money(capital, currency) if capital else "nothing"),
-            ("Owed after the plan", money(owed, currency) if owed else "nothing"),
+            *(
+                (one.title, ", ".join(filter(None, (_or_nothing(one.amount, currency), one.note))))
+                for one in list_signed(answer)
+            ),
+            ("Owed after the plan", _or_nothing(owed, currency)),
             ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
             ("Expected cost", money(answer.expected, currency)),
             *(

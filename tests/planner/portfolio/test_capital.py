@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.portfolio.portfolios import H100, burst, planned, project, relay
+from planner.comparison import compare
+from planner.portfolio.words import list_signed
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.portfolio.portfolios import H100, TODAY, burst, planned, project, relay
 
 
 def plan(request):
@@ -44,3 +47,20 @@ def test_the_next_order_is_of_servers_whatever_is_signed_before():
     first = min(answer.purchases, key=lambda row: row.month)
     assert (first.kind, answer.next_order.kind) == ("commitment", "server")
     assert answer.next_order.month > first.month
+
+
+def test_contracts_are_signed_for_as_in_the_plans_of_projects_apart():
+    """Three labs that each sign a reservation paid upfront: the joint plan says so thrice."""
+    steady = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 8 * 657,
+              "peak_accelerators": 8}  # fmt: skip
+    months = {"start": "2027-01", "horizon_months": 36}
+    projects = [project(f"lab {n}", steady, at_once=True) for n in range(3)]
+    answer = plan({**months, "projects": projects, "shares": "use"})
+    alone = compare({**months, "workload": steady}, bundled_catalog(), today=TODAY).verdict
+    signed = {one.title: one for one in list_signed(answer)}
+    assert alone is not None
+    assert alone.obligation_to_sign
+    assert answer.obligation_to_sign == 3 * alone.obligation_to_sign
+    assert signed["Capital to approve now"].amount == (alone.capital_to_approve or 0) == 0
+    assert signed["Contracts to sign now"].note == "all of it paid upfront"
+    assert f"Sign for {answer.obligation_to_sign:,.0f} USD (all of it" in answer.headline
