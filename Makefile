@@ -107,7 +107,7 @@ audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI
 	@.ci/npm audit --omit=dev
 
 COMPILE := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate
-EXTRAS := aws azure gcp mcp parquet
+EXTRAS := aws azure gcp mcp parquet alerts
 lock: .make/venv ## Pin the dependencies anew: those of the server, of each extra, and of development
 	@$(BIN)/pip install -q uv
 	@$(COMPILE) pyproject.toml --extra server -o requirements.lock

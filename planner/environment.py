@@ -216,11 +216,8 @@ class Environment(BaseSettings):
         "UTC; unset: never by itself",
         "15 3 * * *",
     )
-    PRICE_NOTICE_EMAILS: Annotated[list[Mail], *LIST] = _variable(
-        [], "who is told of prices that fail or are quarantined", "operator@example.com"
-    )
     WEBHOOK_ALLOWED_NETWORKS: Annotated[list[Network], *LIST] = _variable(
-        [], "networks that webhooks may reach although not public", "10.0.0.0/8"
+        [], "networks that alerts may reach although not public", "10.0.0.0/8"
     )
     LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = _variable(
         "INFO", "least severe message that is logged", "WARNING"

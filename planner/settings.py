@@ -256,7 +256,7 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.CELERY_BROKER_URL
 JOB_QUEUES = ("work", "short")
-"""Jobs, and what takes seconds: deliveries, mail, looking after the jobs."""
+"""Jobs, and what takes seconds: deliveries, looking after the jobs."""
 TASKS_INLINE = False
 """Tests do each task where it is asked for."""
 LOOK_AFTER_SECONDS = 10.0
@@ -282,7 +282,6 @@ CACHES = {
 
 PRICE_REFRESH_SCHEDULE = env.PRICE_REFRESH_SCHEDULE
 PRICE_REFRESH_JITTER_SECONDS = 300
-PRICE_NOTICE_EMAILS = env.PRICE_NOTICE_EMAILS
 PRICES_AMBER_AFTER_DAYS = 90
 PRICES_RED_AFTER_DAYS = 365
 SPOT_PRICES_AMBER_AFTER_DAYS = 7

@@ -23,9 +23,3 @@ def look_after() -> None:
 @app.task  # type: ignore[untyped-decorator]
 def deliver_webhooks() -> None:
     webhooks.deliver_due()
-
-
-@app.task(acks_late=False, autoretry_for=(OSError,), retry_backoff=10, max_retries=5)  # type: ignore[untyped-decorator]
-def send_mail(subject: str, message: str, *recipients: str) -> None:
-    """Sent once, and again only where the mail server did not take it."""
-    background.send(subject, message, *recipients)

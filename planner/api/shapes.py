@@ -206,14 +206,8 @@ AlertSerializer = row_of(
 )
 
 
-# The row has its secret: no answer reads it from there.
-WebhookSerializer = row_of(
-    "Webhook",
-    WebhookEndpoint,
-    "team",
-    events=_texts(read_only=True),
-    secret=_name_of("secret_shown_once"),
-)
+# The URL is a secret: no answer has it.
+WebhookSerializer = row_of("Webhook", WebhookEndpoint, "team", "url", events=_texts(read_only=True))
 
 
 DeliverySerializer = row_of("Delivery", WebhookDelivery, "team", "request_id", payload=_object())

@@ -247,19 +247,20 @@ class WebhookEvent(models.TextChoices):
 
 
 class WebhookEndpoint(TeamOwned, Versioned):
-    """Where a team wants its events sent, and the secret that signs them."""
+    """Where a team wants messages on its events, as a URL of Apprise."""
 
-    url = models.URLField(max_length=500)
+    url = models.CharField(max_length=500, editable=False)
+    """Holds a secret: it is shown nowhere once it is stored."""
+    service = models.CharField(max_length=60, default="JSON", db_default="JSON")
+    """What it reaches, such as Slack."""
     description = models.CharField(max_length=NAME_LENGTH, blank=True)
     events = models.JSONField(default=list)
-    secret = models.CharField(max_length=80, db_default="", editable=False)
-    """Shown once, when it is made; kept as it is, since each delivery is signed with it."""
 
     class Meta:
         ordering = ("-created_at", "id")
 
     def __str__(self) -> str:
-        return self.url
+        return self.description or self.service
 
 
 class DeliveryState(models.TextChoices):
@@ -281,7 +282,6 @@ class WebhookDelivery(TeamOwned):
     )
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    response_status = models.PositiveSmallIntegerField(null=True)
     error = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)

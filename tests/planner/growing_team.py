@@ -24,7 +24,7 @@ def grow(work: Workspace, name: str) -> dict[str, Any]:
     tokens.create_token(owner, work.team, name=name, scopes=["read"], days=3)
     teams.add_quote(owner, work.team, {"slug": name, "label": name, "server": SERVER})
     hook = webhooks.add_endpoint(
-        owner, work.team, {"url": "https://a.example.com/", "events": ["project.price_moved"]}
+        owner, work.team, {"url": "jsons://a.example.com/", "events": ["project.price_moved"]}
     )
     grow_within(work, project, hook, name)
     return {"project": project.pk, "webhook": hook.pk}

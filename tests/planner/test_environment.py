@@ -54,7 +54,7 @@ def test_a_file_without_a_secret_stops_the_start(tmp_path: Path, content: bytes)
         ("NUM_PROXIES", "-1", "greater than or equal to 0"),
         ("OIDC_GROUPS", "ml=vision:boss", "'ml=vision:boss': it gives no role"),
         ("OIDC_SERVER_URL", "http://[login", "Write it like https://"),
-        ("PRICE_NOTICE_EMAILS", "it@example.com, ops", "='ops': it is no address of mail"),
+        ("DEFAULT_FROM_EMAIL", "ops", "='ops': it is no address of mail"),
         ("PRICE_REFRESH_SCHEDULE", "15 3 *", "no schedule"),
         ("WEBHOOK_ALLOWED_NETWORKS", "::1, 10.0.0.1/8", "10.0.0.1/8 has host bits set"),
         ("DEBUG", "0", "DEBUG=0 needs SECRET_KEY"),

@@ -253,18 +253,16 @@ class AlertsView(ListMixin):
 
 
 class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
-    """Where the team's events are sent, signed with HMAC-SHA256."""
+    """Where messages on the team's events are sent, as URLs of Apprise."""
 
     model = WebhookEndpoint
     serializer_class = shapes.WebhookSerializer
     new = bodies.NewWebhook
-    secret_fields = ("secret",)
     needs = dict.fromkeys(("list", "create", "destroy", "test"), OWN)
     delete_row = staticmethod(webhooks.remove_endpoint)
 
     def create_row(self, values: Values) -> tuple[WebhookEndpoint, Values]:
-        row = webhooks.add_endpoint(self.access, self.team, values)
-        return row, {"secret": row.secret}
+        return webhooks.add_endpoint(self.access, self.team, values), {}
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
     @action(detail=True, methods=["post"])

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from planner.contract.amounts import format_month
+from planner.contract.amounts import format_money, format_month
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import AlertCause, ComparisonAnswer, summarize_answer
 from planner.models import (
@@ -36,7 +36,7 @@ from planner.services.jobs.jobs import Progress
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import Repriced, current_plan, reprice
 from planner.services.teams.access import EDIT, record, require
-from planner.services.webhooks.webhooks import emit
+from planner.services.webhooks.webhooks import emit, link_to
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import capitalize_first
@@ -109,7 +109,9 @@ def watch_project(project: Project) -> list[Alert]:
         AlertCause(**dict(row), currency=currencies.get(row.offer_id, "USD"))
         for row in repriced.prices_moved
     ]
-    return create_alerts(project, currency, findings, plan, causes)
+    verdict = repriced.answer.verdict
+    advice = f"Plan of today: {verdict.sentence}" if verdict else ""
+    return create_alerts(project, currency, findings, plan, causes, advice)
 
 
 def watch_spending(project: Project) -> list[Alert]:
@@ -209,9 +211,11 @@ def create_alerts(
     findings: Sequence[Finding],
     plan: SavedComparison | None = None,
     causes: Sequence[AlertCause] = (),
+    advice: str = "",
 ) -> list[Alert]:
     """Alerts of what is new among the findings, on the prices of a plan or on what was paid; what
-    is not among them any more has ended. A plan without a price says nothing of its budget."""
+    is not among them any more has ended. A plan without a price says nothing of its budget.
+    Messages on them end with the `advice`."""
     revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
     rows = Alert.objects.filter(project=project, saved_comparison=plan, ended_at=None)
     active = {_topic(row.kind, row.message): row for row in rows.order_by("created_at")}
@@ -221,7 +225,7 @@ def create_alerts(
         ended = rows.filter(pk__in=over).exclude(kind=AlertKind.PRICE_MOVE)
         ended.update(ended_at=timezone.now())
     return [
-        _alert(finding, project, currency, plan, revisions, causes)
+        _alert(finding, project, currency, plan, revisions, causes, advice)
         for finding in findings
         if not _is_known(active.get(finding.topic), finding, currency, revisions)
     ]
@@ -251,29 +255,33 @@ def _alert(
     plan: SavedComparison | None,
     revisions: dict[str, int],
     causes: Sequence[AlertCause],
+    advice: str,
 ) -> Alert:
-    values = {
-        "kind": finding.kind.value,
-        "message": finding.message[:500],
-        "currency": currency,
-        "before": finding.before,
-        "after": finding.after,
-        "causes": [cause.model_dump(mode="json") for cause in causes],
-    }
     alert = Alert.objects.create(
         team_id=project.team_id,
         project=project,
         saved_comparison=plan,
         revisions=revisions,
-        **values,
+        kind=finding.kind.value,
+        message=finding.message[:500],
+        currency=currency,
+        before=finding.before,
+        after=finding.after,
+        causes=[cause.model_dump(mode="json") for cause in causes],
     )
-    about = {
-        "alert": str(alert.pk),
-        "project": str(project.pk),
-        "project_name": project.name,
-        "saved_comparison": str(plan.pk) if plan else None,
-    }
-    emit(project.team_id, _EVENTS[finding.kind], about | values)
+    amounts = [
+        f"{words}: {format_money(Decimal(amount), currency)}."
+        for words, amount in (("Before", finding.before), ("Now", finding.after))
+        if amount
+    ]
+    plan_of_today = "" if finding.kind == AlertKind.TRIGGER_CROSSED else advice
+    text = [
+        " ".join([finding.message, *amounts]),
+        plan_of_today,
+        link_to("project", project.team.slug, project.pk),
+    ]
+    title = f"{project.name}: {finding.kind.label.lower()}"
+    emit(project.team_id, _EVENTS[finding.kind], title, "\n\n".join(filter(None, text)))
     return alert
 
 

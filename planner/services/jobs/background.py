@@ -2,7 +2,7 @@
 
 What has to be done is a row of the database before anything is sent, so that a message is no more
 than a word that it is there: one that is lost is sent again by `look_after`, one that comes twice
-finds nothing to do. Mail alone is in no table.
+finds nothing to do.
 
 Without a broker, a server has a process for each core, started when first needed, and a thread
 that looks after everything every few seconds. Any other process, such as a command, leaves the
@@ -17,7 +17,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -25,7 +24,6 @@ from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db import close_old_connections, transaction
 from django.utils.module_loading import import_string
 
@@ -52,12 +50,12 @@ def _task(name: str) -> Any:
 def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) -> None:
     task = _task(name)
     if settings.CELERY_BROKER_URL:
-        if _send(task, arguments, expires) or task.acks_late:
-            return  # What is in the database waits there.
-    elif _for_server is not None:
+        _send(task, arguments, expires)  # where nobody takes it, the row waits in the database
+        return
+    if _for_server is not None:
         _for_server.append((name, arguments))
         return
-    elif _schedule is None and task.acks_late:
+    if _schedule is None:
         return
     deadline = time.monotonic() + (expires or float("inf"))
     with suppress(RuntimeError):  # Nothing more begins in a process that ends.
@@ -65,16 +63,13 @@ def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) 
         _executor(queue).submit(_take, name, arguments, queue, deadline)
 
 
-def _send(task: Any, arguments: tuple[str, ...], expires: float | None) -> bool:
-    """Whether the broker has the message."""
+def _send(task: Any, arguments: tuple[str, ...], expires: float | None) -> None:
     from kombu.exceptions import OperationalError
 
     try:
         task.apply_async(arguments, expires=expires)
     except (OperationalError, OSError) as failure:
         logger.warning("The broker took no message of %s: %s", task.name, failure)
-        return False
-    return True
 
 
 # Without a broker -------------------------------------------------------------------------
@@ -163,15 +158,3 @@ def _run(name: str, arguments: tuple[str, ...]) -> None:
         logger.exception("The background task %s failed.", name)
     finally:
         close_old_connections()
-
-
-# Mail -------------------------------------------------------------------------------------
-
-
-def queue_mail(subject: str, message: str, recipients: Iterable[str]) -> None:
-    """Sends one mail to all recipients once the current transaction is committed."""
-    submit("send_mail", " ".join(subject.split()), message, *recipients)
-
-
-def send(subject: str, message: str, *recipients: str) -> None:
-    send_mail(subject, message, from_email=None, recipient_list=recipients)

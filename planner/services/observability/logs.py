@@ -110,6 +110,9 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             "django.security.DisallowedHost": {"filters": ["of_request"]},
             # The readiness check says each failure itself, in one line.
             "health_check": {"level": "CRITICAL"},
+            # Addresses of alerts hold secrets: what became of a delivery is in its row.
+            "apprise": {"level": "CRITICAL"},
+            "urllib3": {"level": "ERROR"},
             **{name: {"level": quiet} for name in _QUIET},
         },
     }

@@ -30,7 +30,7 @@ from planner.services.teams.access import (
     require_room,
     require_still,
 )
-from planner.services.webhooks.webhooks import emit
+from planner.services.webhooks.webhooks import emit, link_to
 from pricing import catalog as catalogs
 from pricing.common.bounded import check_text
 from pricing.common.invalid_input import InvalidInput
@@ -199,17 +199,11 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
         "approved_at": timezone.now(),
     }
     approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
-    emit(
-        saved.team_id,
-        WebhookEvent.APPROVED,
-        {
-            "saved_comparison": str(approved.pk),
-            "project": str(approved.project_id),
-            "name": approved.name,
-            "approved_by": access.name,
-            **approved.summary,
-        },
-    )
+    advice = next((row[1] for section in approved.rows for row in section["rows"]), "")
+    link = link_to("comparison", approved.pk)
+    text = f"{access.name} approved the plan.\n\n{advice}\n\n{link}"
+    title = f"{approved.project.name}: {approved.name or 'the plan'} is approved"
+    emit(saved.team_id, WebhookEvent.APPROVED, title, text)
     return approved
 
 

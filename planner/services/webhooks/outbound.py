@@ -1,27 +1,27 @@
-"""Requests to addresses that a user named, which must never reach inside our own network.
+"""Messages to addresses that a user named, which must never reach inside our own network.
 
-The host is resolved once, every address is judged, and the connection goes to a judged
-address: DNS that answers otherwise a moment later changes nothing. TLS still checks the host
-name. Redirects are not followed, proxies of the environment are not used.
+Apprise (https://github.com/caronc/apprise) sends them. Its libraries resolve names by themselves,
+so every connection of the thread that sends is judged as it is opened, by its address: DNS that
+answers otherwise a moment later, a redirect or a proxy changes nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
+import re
 import socket
-import ssl
-from collections.abc import Mapping
+import sys
+import threading
 from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 from django.conf import settings
 
-from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 TIMEOUT_SECONDS = 10.0
-"""For a whole exchange: connecting, TLS, sending, and the head of the answer."""
+"""For a whole exchange: connecting, TLS, sending, and the answer."""
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 """All that is assigned to public IPv6 hosts; RFC 4291 and IANA's registry of address space."""
 _NEVER = tuple(
@@ -37,6 +37,10 @@ _NEVER = tuple(
     )
 )
 """What Python calls global, always or in some of its versions, and nobody may be reached at."""
+_READS_FILES = re.compile(r"file|template|pgp|attach|workflow_path|cert", re.IGNORECASE)
+"""Options of Apprise that name a file of this machine, or one to load."""
+_MAIL = ("mailto", "mailtos")
+_PRIVATE = "is at a private, local or reserved address; give a host that the internet reaches"
 
 
 def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -49,70 +53,110 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     return address.is_global and not any(address in network for network in _NEVER)
 
 
-def check_url(text: str) -> httpx.URL:
-    """A URL of the form that we send to. A host that is an address, in any spelling (127.1,
-    0x7f…), is judged at once, a name when it is resolved."""
+def may_reach(host: Any) -> bool:
+    """Whether a connection may be opened to an address, as text."""
+    try:
+        address = ipaddress.ip_address(str(host).partition("%")[0])
+    except ValueError:
+        return False
+    opened = (ipaddress.ip_network(text) for text in settings.WEBHOOK_ALLOWED_NETWORKS)
+    return is_public(address) or any(address in network for network in opened)
+
+
+def open_target(text: str) -> Any:
+    """Apprise's service of a URL that we send to.
+
+    Raises `InvalidInput` without repeating the URL, which holds a secret. A host that is an
+    address, in any spelling (127.1, 0x7f…), is judged at once, a name when it is connected to.
+    """
+    try:
+        import apprise
+    except ImportError:
+        raise InvalidInput("url", "needs the package apprise: install the extra alerts") from None
     if not text.isascii():  # which may look like another host
         raise InvalidInput("url", "has letters beyond ASCII; write its host in the form xn--…")
+    asset = apprise.AppriseAsset(
+        app_id="GPU cost planner", app_desc="GPU cost planner", plugin_paths=[],
+        storage_mode="memory", image_url_mask="", image_url_logo="", http_redirects=False,
+    )  # fmt: skip
     try:
-        url = httpx.URL(text)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise InvalidInput("url", f"is not a URL: {error}") from None
-    is_http = url.scheme == "http" and settings.WEBHOOK_ALLOWED_NETWORKS
-    if url.scheme != "https" and not is_http:
-        raise InvalidInput("url", f"begins with {url.scheme[:20]!r}; only https is allowed")
-    if not url.host or (url.port or 443) > 65_535:
-        raise InvalidInput("url", "names no host, or a port beyond 65535")
-    if url.userinfo:
-        raise InvalidInput("url", "holds a user name or password; leave them out")
-    with suppress(socket.gaierror):
-        choose_address(url, socket.AI_NUMERICHOST)
-    return url
+        options = [name for name, _ in parse_qsl(urlsplit(text).query, keep_blank_values=True)]
+        target = apprise.Apprise.instantiate(text, asset=asset, suppress_exceptions=True)
+    except (ValueError, TypeError, LookupError, OSError):
+        target = None
+    if target is None:
+        problem = "is no address that Apprise knows, such as slack://… or mailtos://…"
+        raise InvalidInput("url", f"{problem}; see https://appriseit.com/services/")
+    if any(map(_READS_FILES.search, options)):
+        raise InvalidInput("url", "names a file, a template or a key; leave them out")
+    _judge(target, text.partition(":")[0].lower())
+    target.socket_connect_timeout = target.socket_read_timeout = TIMEOUT_SECONDS / 2
+    return target
 
 
-def choose_address(url: httpx.URL, flags: int = 0) -> str:
-    """One address to connect to, after every address of the host was judged."""
-    entries = socket.getaddrinfo(url.raw_host, None, type=socket.SOCK_STREAM, flags=flags)
-    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
-    opened = [ipaddress.ip_network(text) for text in settings.WEBHOOK_ALLOWED_NETWORKS]
-    for address in addresses:
-        if any(address in network for network in opened):
-            continue
-        if url.scheme != "https":
-            raise InvalidInput("url", "is plain http, which only networks opened for it may use")
-        if not is_public(address):
-            problem = "is at a private, local or reserved address"
-            advice = "give a host that the public internet reaches"
-            raise InvalidInput("url", f"{shorten(url.host)} {problem}; {advice}")
-    return str(addresses[0])
+def _judge(target: Any, scheme: str) -> None:
+    plugin = type(target)
+    speaks_http = hasattr(sys.modules[plugin.__module__], "requests")
+    if not (speaks_http or scheme in _MAIL) or plugin.__name__ == "NotifyVapid":
+        raise InvalidInput("url", f"{target.service_name} is not reached from a server")
+    if not target.verify_certificate:
+        raise InvalidInput("url", "switches off the check of certificates (verify=no)")
+    if not any("{host}" in template for template in plugin.templates):
+        return
+    if not target.secure and not settings.WEBHOOK_ALLOWED_NETWORKS:
+        raise InvalidInput("url", "is not encrypted; take the form that ends in s, as jsons://…")
+    for host in filter(None, (target.host, getattr(target, "smtp_host", None))):
+        with suppress(socket.gaierror, UnicodeError):
+            entries = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+            if not all(may_reach(entry[4][0]) for entry in entries):
+                raise InvalidInput("url", _PRIVATE)
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
-    """Sends `body` and gives the status of the answer, whatever it is; its body is not read.
+class _Thread(threading.local):
+    refused: list[str] | None = None
+    """Addresses that it was kept from; None for a thread that may reach all."""
 
-    Raises `InvalidInput` of a target that may not be reached, and OSError and `httpx.HTTPError`
-    of the network.
+
+_thread = _Thread()
+
+
+def _judge_connection(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "socket.connect" or _thread.refused is None:
+        return
+    address = arguments[1]
+    host = address[0] if isinstance(address, tuple) else address
+    if not may_reach(host):
+        _thread.refused.append(str(host))
+        raise PermissionError("No message goes to a private, local or reserved address.")
+
+
+sys.addaudithook(_judge_connection)
+
+
+def send(url: str, title: str, text: str) -> None:
+    """Sends a message.
+
+    Raises `InvalidInput` of a target that may not be reached, and OSError where the service did
+    not take it; neither says the URL.
     """
-    target = check_url(url)
-    address = choose_address(target)
-    try:
-        return asyncio.run(_exchange(target, address, body, headers))
-    except (TimeoutError, httpx.TimeoutException):
+    target = open_target(url)
+    outcome: dict[str, Any] = {}
+
+    def notify() -> None:
+        _thread.refused = outcome["refused"] = []
+        try:
+            outcome["taken"] = target.notify(body=text, title=title, body_format="text")
+        except Exception as failure:  # a plugin's own; its words may hold the URL
+            outcome["failure"] = type(failure).__name__
+
+    sender = threading.Thread(target=notify, daemon=True)
+    sender.start()
+    sender.join(TIMEOUT_SECONDS)
+    if outcome.get("refused"):
+        raise InvalidInput("url", _PRIVATE)
+    if sender.is_alive():
         seconds = f"{TIMEOUT_SECONDS:g} s"
-        raise TimeoutError(f"{target.host} gave no whole answer within {seconds}.") from None
-
-
-async def _exchange(url: httpx.URL, address: str, body: bytes, headers: Mapping[str, str]) -> int:
-    client = httpx.AsyncClient(
-        trust_env=False, timeout=TIMEOUT_SECONDS, verify=ssl.create_default_context()
-    )
-    async with asyncio.timeout(TIMEOUT_SECONDS), client:
-        request = client.build_request(
-            "POST",
-            url.copy_with(host=address),
-            content=body,
-            headers={**headers, "Host": url.netloc.decode()},
-            extensions={"sni_hostname": url.raw_host.decode()},
-        )
-        response = await client.send(request, stream=True)
-        return response.status_code
+        raise TimeoutError(f"{target.service_name} gave no whole answer within {seconds}.")
+    if not outcome.get("taken"):
+        why = f" ({outcome['failure']})" if "failure" in outcome else ""
+        raise ConnectionError(f"{target.service_name} did not take the message{why}.")

@@ -1,19 +1,16 @@
-"""Webhooks: events signed as Standard Webhooks has it, delivered with retries."""
+"""Webhooks: messages on events, sent with Apprise to where a team wants them, with retries."""
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
-import hmac
-import json
 import logging
-import secrets
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import httpx
+from django.conf import settings
 from django.db import connection, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from planner.models import (
@@ -40,53 +37,49 @@ RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
 _LEASE = dt.timedelta(seconds=45)
 """For how long a delivery being attempted is left alone by other workers."""
-_SECRET_PREFIX = "whsec_"  # noqa: S105
-
-
-def new_secret() -> str:
-    return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
-
-
-def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """`v1,…`: HMAC-SHA256 over id, time and body, so that an old body cannot be sent again."""
-    key = base64.b64decode(secret.removeprefix(_SECRET_PREFIX))
-    signed = f"{message_id}.{timestamp}.".encode() + body
-    return f"v1,{base64.b64encode(hmac.digest(key, signed, 'sha256')).decode()}"
 
 
 @transaction.atomic
 def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> WebhookEndpoint:
     require(access, team.pk, OWN)
-    outbound.check_url(values["url"])
+    service = str(outbound.open_target(values["url"]).service_name)
     require_room("webhooks", WebhookEndpoint.objects.filter(team=team))
     if WebhookEvent.PRICES_HELD in values["events"] and team.pk not in _operators_teams():
         problem = f"{WebhookEvent.PRICES_HELD} is sent only to teams that a member of staff owns"
         raise InvalidInput("events", problem)
-    endpoint = WebhookEndpoint.objects.create(team=team, secret=new_secret(), **values)
-    record(access, "webhook.created", endpoint, after=values)
+    endpoint = WebhookEndpoint.objects.create(team=team, service=service, **values)
+    shown = {name: value for name, value in values.items() if name != "url"}
+    record(access, "webhook.created", endpoint, after={"service": service, **shown})
     return endpoint
 
 
 @transaction.atomic
 def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
     require(access, endpoint.team_id, OWN)
-    record(access, "webhook.removed", endpoint, before={"url": endpoint.url})
+    record(access, "webhook.removed", endpoint, before={"service": endpoint.service})
     endpoint.delete()
 
 
 # Sending ----------------------------------------------------------------------------------
 
 
-def emit(team_id: int, event: WebhookEvent, payload: Mapping[str, Any]) -> None:
-    """Queues `event` for each of the team's endpoints that asked for it."""
+def emit(team_id: int, event: WebhookEvent, title: str, text: str) -> None:
+    """Queues a message for each of the team's endpoints that asked for `event`."""
     endpoints = WebhookEndpoint.objects.filter(team_id=team_id)
-    _queue([e for e in endpoints if event in e.events], event, payload)
+    _queue([e for e in endpoints if event in e.events], event, title, text)
 
 
-def emit_to_operators(event: WebhookEvent, payload: Mapping[str, Any]) -> None:
-    """Queues `event` for the endpoints that asked for it of teams that staff own."""
+def emit_to_operators(event: WebhookEvent, title: str, text: str) -> None:
+    """Queues a message for the endpoints that asked for `event` of teams that staff own."""
     endpoints = WebhookEndpoint.objects.filter(team_id__in=_operators_teams())
-    _queue([e for e in endpoints if event in e.events], event, payload)
+    _queue([e for e in endpoints if event in e.events], event, title, text)
+
+
+def link_to(view: str, *arguments: Any) -> str:
+    """The address of a page, with the server's name where that is known."""
+    hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
+    server = f"https://{hosts[0]}" if hosts and not settings.DEBUG else ""
+    return f"{server}{reverse(view, args=arguments)}"
 
 
 def _operators_teams() -> set[int]:
@@ -97,20 +90,21 @@ def _operators_teams() -> set[int]:
 @transaction.atomic
 def send_test(access: Access, endpoint: WebhookEndpoint) -> WebhookDelivery:
     require(access, endpoint.team_id, OWN)
-    (queued,) = _queue([endpoint], WebhookEvent.TEST, {"message": "This is a test."})
+    about = f"A test for {endpoint.team.name}", "Alerts of the team will come here."
+    (queued,) = _queue([endpoint], WebhookEvent.TEST, *about)
     queued.refresh_from_db()
     return queued
 
 
 def _queue(
-    endpoints: Iterable[WebhookEndpoint], event: WebhookEvent, payload: Mapping[str, Any]
+    endpoints: Iterable[WebhookEndpoint], event: WebhookEvent, title: str, text: str
 ) -> list[WebhookDelivery]:
     deliveries = WebhookDelivery.objects.bulk_create(
         WebhookDelivery(
             team_id=endpoint.team_id,
             endpoint=endpoint,
             event=event,
-            payload=dict(payload),
+            payload={"title": title, "text": text},
             request_id=current_request_id(),
         )
         for endpoint in endpoints
@@ -148,17 +142,16 @@ def _claim() -> WebhookDelivery | None:
 
 
 def _post_now(delivery: WebhookDelivery) -> None:
-    delivery.response_status, error = None, ""
+    error = ""
     try:
-        delivery.response_status = _send(delivery)
-        if not 200 <= delivery.response_status < 300:
-            error = f"The endpoint answered {delivery.response_status}."
+        outbound.send(delivery.endpoint.url, delivery.payload["title"], delivery.payload["text"])
     except InvalidInput as refusal:
         error, delivery.attempts = str(refusal), len(RETRY_SECONDS) + 1
+    except OSError as failure:
+        error = str(failure) or type(failure).__name__
     except Exception as failure:
-        if not isinstance(failure, OSError | httpx.HTTPError):
-            logger.exception("Delivery %s failed in a way that no network does.", delivery.pk)
-        error = f"{type(failure).__name__}: {failure}"
+        error = type(failure).__name__
+        logger.error("Delivery %s failed in a way that no network does: %s", delivery.pk, error)
     delivery.error = error[:300]
     if not error:
         delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
@@ -174,23 +167,3 @@ def _post_now(delivery: WebhookDelivery) -> None:
         *(delivery.pk, delivery.event, delivery.state, delivery.attempts),
         extra={"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state},
     )
-
-
-def _send(delivery: WebhookDelivery) -> int:
-    delivery_id, now = str(delivery.pk), int(time.time())
-    envelope = {
-        "id": delivery_id,
-        "event": delivery.event,
-        "created_at": delivery.created_at.isoformat(),
-        "data": delivery.payload,
-    }
-    body = json.dumps(envelope, separators=(",", ":")).encode()
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "gpu-cost-planner-webhook/1",
-        "Webhook-Id": delivery_id,
-        "Webhook-Timestamp": str(now),
-        "Webhook-Signature": signature(delivery.endpoint.secret, delivery_id, now, body),
-        "X-Request-Id": delivery.request_id or delivery_id,
-    }
-    return outbound.post(delivery.endpoint.url, body, headers)

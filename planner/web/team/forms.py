@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote
+from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote, WebhookEvent
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
@@ -39,6 +39,13 @@ SCOPE_WORDS = {
     Scope.WRITE: "write",
     Scope.APPROVE: "approve plans",
     Scope.REFRESH: "refresh prices (operators)",
+}
+
+EVENT_WORDS = {
+    WebhookEvent.APPROVED: "plans approved",
+    WebhookEvent.PRICE_MOVED: "prices that move a watched plan",
+    WebhookEvent.BUDGET_OVERRUN: "budgets exceeded",
+    WebhookEvent.PRICES_HELD: "prices not published (operators)",
 }
 
 
@@ -244,6 +251,23 @@ class TokenForm(Form):
             ("", "my own role"),
             *allowed,
         ]
+
+
+class AlertTargetForm(Form):
+    url = forms.CharField(
+        label="Address",
+        max_length=500,
+        help_text="Of Apprise, such as slack://…, msteams://…, mailtos://…, jsons://…. It holds "
+        "a secret and is not shown again.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    description = forms.CharField(label="What it is", max_length=NAME_LENGTH, required=False)
+    events = forms.MultipleChoiceField(
+        label="Tells of",
+        choices=list(EVENT_WORDS.items()),
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        initial=[event for event in EVENT_WORDS if event != WebhookEvent.PRICES_HELD],
+    )
 
 
 class RefreshForm(Form):

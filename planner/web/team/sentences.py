@@ -233,6 +233,7 @@ TABS = (
     ("prices", "Prices and defaults", "team-prices"),
     ("servers", "Server quotes", "team-servers"),
     ("tokens", "Tokens", "team-tokens"),
+    ("alerts", "Alerts", "team-alerts"),
     ("audit", "Audit log", "team-audit"),
     ("settings", "Team", "team-settings"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.core.paginator import Paginator
+from django.db.models import OuterRef, Subquery
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -26,6 +27,9 @@ from planner.models import (
     Scope,
     ServerQuote,
     Team,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
 )
 from planner.services.housekeeping.deletion import (
     delete_account,
@@ -37,6 +41,7 @@ from planner.services.teams import teams
 from planner.services.teams import tokens as token_service
 from planner.services.teams.access import EDIT, OWN, StaleError, require
 from planner.services.teams.tokens import count_service_tokens, hash_secret
+from planner.services.webhooks import webhooks
 from planner.web.common.adapters import INVITED
 from planner.web.common.query_codec import write
 from planner.web.common.views import (
@@ -54,7 +59,9 @@ from planner.web.common.views import (
 )
 from planner.web.team import rates_form
 from planner.web.team.forms import (
+    EVENT_WORDS,
     ROLE_WORDS,
+    AlertTargetForm,
     ConfirmForm,
     InviteForm,
     QuoteForm,
@@ -284,6 +291,45 @@ def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     message = f"The token {token.name} no longer works."
     run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
     return redirect("team-tokens", team.slug)
+
+
+@team_page()
+def alert_targets(request: HttpRequest, team: Team) -> HttpResponse:
+    access = get_access(request)
+    form = AlertTargetForm(request.POST or None)
+    added = submit_form(form, lambda values: webhooks.add_endpoint(access, team, values))
+    if added is not None:
+        messages.success(request, f"Alerts go to {added} from now on.")
+        return redirect("team-alerts", team.slug)
+    last = WebhookDelivery.objects.filter(endpoint=OuterRef("pk"))
+    targets = WebhookEndpoint.objects.filter(team=team).annotate(
+        last_state=Subquery(last.values("state")[:1]), last_error=Subquery(last.values("error")[:1])
+    )
+    context = {
+        "team": team,
+        "form": form,
+        "targets": [(one, [EVENT_WORDS[WebhookEvent(e)] for e in one.events]) for one in targets],
+        "may_own": access.has_role(team.pk, Role.OWNER),
+    }
+    return render(request, "team/alert_targets.html", context, status=400 if form.errors else 200)
+
+
+@team_page(OWN)
+@require_POST
+def test_alert(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    row = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    webhooks.send_test(get_access(request), row)
+    messages.success(request, f"A test is on its way to {row}.")
+    return redirect("team-alerts", team.slug)
+
+
+@team_page(OWN)
+@require_POST
+def remove_alert_target(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    row = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    message = f"No more alerts go to {row}."
+    run_with_messages(request, lambda: webhooks.remove_endpoint(get_access(request), row), message)
+    return redirect("team-alerts", team.slug)
 
 
 ROWS_OF_A_PAGE = 50

@@ -196,7 +196,7 @@ OPERATIONS = (
           patch={"supplier": "ACME"}),
     *crud("audit-entry", "audit", detail=False, delete=False),
     *crud("webhook", "webhook", "own", reads="own", detail=False,
-          post={"url": "https://hooks.test/b", "events": ["project.budget_overrun"]}),
+          post={"url": "jsons://hooks.test/b", "events": ["project.budget_overrun"]}),
     op("webhook-test", "post", "own", 202, where=nested("webhook"), stranger=404),
     op("delivery-list", "get", "own", where={**ALPHA, "webhook": "webhook"}, stranger=404),
     *flat("project", "project", post=body({"team": "alpha", "name": "B"}),

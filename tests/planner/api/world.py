@@ -58,7 +58,7 @@ class World:
         ids["quote"] = teams.add_quote(owner, work.team, quote).pk
         ids["invitation"] = teams.invite(owner, work.team, Role.EDITOR)[0].pk
         endpoint = webhooks.add_endpoint(
-            owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
+            owner, work.team, {"url": "jsons://hooks.test/a", "events": ["project.price_moved"]}
         )
         ids["webhook"] = endpoint.pk
         ids["delivery"] = WebhookDelivery.objects.create(

@@ -22,6 +22,7 @@ PAGES = (
     "/team/alpha/settings/members/",
     "/team/alpha/settings/servers/",
     "/team/alpha/settings/tokens/",
+    "/team/alpha/settings/alerts/",
     "/team/alpha/settings/audit/",
     "/account/",
     "/operator/",

@@ -28,10 +28,10 @@ NO_SPOT = {
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
-    told: list[tuple[str, dict[str, Any]]] = []
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    told: list[tuple[str, str]] = []
     monkeypatch.setattr(
-        budget_watch, "emit", lambda team, event, payload: told.append((event, payload))
+        budget_watch, "emit", lambda team, event, title, text: told.append((event, text))
     )
     return told
 
@@ -57,10 +57,13 @@ def test_a_move_beyond_the_threshold_is_listed_and_told(work: Workspace, told: l
     row = project(work)
     refreshed("60.00", 5)
     assert alerts() == [("price_move", "165120.00", "180000.00")]
-    event, payload = told[0]
+    event, text = told[0]
     assert event == WebhookEvent.PRICE_MOVED
-    assert payload["project"] == str(row.pk)
-    assert payload["causes"] == [
+    said, advice, link = text.split("\n\n")
+    assert said.endswith("Before: 165,120 USD. Now: 180,000 USD.")
+    assert advice.startswith("Plan of today: Rent ")
+    assert link.endswith(f"/projects/{row.pk}/")
+    assert Alert.objects.get().causes == [
         {
             "offer_id": "aws:us-east-1:p5.48xlarge:on_demand",
             "before": "55.04",
@@ -217,7 +220,7 @@ def test_spending_counts_what_was_paid_in_the_currency_of_the_budget(
     assert alerts() == []
     paid(work, row, "2027-02,50\n")
     assert alerts() == [("budget_overrun", "100.00", "110.00")]
-    assert told[0][1]["currency"] == "JPY"
+    assert "Now: 110 JPY." in told[0][1]
 
 
 def test_spending_that_is_again_too_much_is_told_again(work: Workspace, told: list) -> None:
@@ -229,7 +232,7 @@ def test_spending_that_is_again_too_much_is_told_again(work: Workspace, told: li
     assert len(told) == 2
     paid(work, row, "2027-02,100\n")
     paid(work, row, "2027-03,1\n")
-    messages = [payload["message"] for _, payload in told]
+    messages = [text.partition(" Before: ")[0] for _, text in told]
     assert messages == [
         "What was paid in 2027-01 is 50.0% over the budget.",
         "What was paid in 2027-02 is 20.0% over the budget.",

@@ -133,6 +133,11 @@ PAGES = (
     _post("team-tokens", "view", data=lambda w: {
         "name": "T", "kind": "personal", "scopes": ["read"], "days": "3"}),
     _post("token-revoke", "token", ids={"pk": "token"}),
+    Page("team-alerts", "view"),
+    _post("team-alerts", "own", data=lambda w: {
+        "url": "jsons://hooks.test/c", "events": ["project.price_moved"]}),
+    _post("alert-target-test", "own", ids={"pk": "webhook"}),
+    _post("alert-target-remove", "own", ids={"pk": "webhook"}),
     Page("team-audit", "view"),
     Page("team-export", "own"),
     Page("team-delete", "own"),
