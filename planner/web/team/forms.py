@@ -41,7 +41,7 @@ SCOPE_WORDS = {
     Scope.REFRESH: "refresh prices (operators)",
 }
 
-EVENT_WORDS = {
+EVENT_WORDS: dict[str, str] = {
     WebhookEvent.APPROVED: "plans approved",
     WebhookEvent.PRICE_MOVED: "prices that move a watched plan",
     WebhookEvent.BUDGET_OVERRUN: "budgets exceeded",

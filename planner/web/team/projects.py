@@ -121,6 +121,16 @@ def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     return render(request, "team/project/page.html", project_context(request, row))
 
 
+@team_page()
+@require_safe
+def completion(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """The cell of the dashboard that is loaded after its page."""
+    row = get_project_or_404(request, team, pk)
+    if not getattr(request, "htmx", False):
+        return redirect(f"{reverse('project', args=[team.slug, pk])}#completion")
+    return render(request, "team/parts/completion.html", {"completion": estimate_completion(row)})
+
+
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
     access, team = get_access(request), project.team
     saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by")

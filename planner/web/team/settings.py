@@ -29,7 +29,6 @@ from planner.models import (
     Team,
     WebhookDelivery,
     WebhookEndpoint,
-    WebhookEvent,
 )
 from planner.services.housekeeping.deletion import (
     delete_account,
@@ -308,7 +307,7 @@ def alert_targets(request: HttpRequest, team: Team) -> HttpResponse:
     context = {
         "team": team,
         "form": form,
-        "targets": [(one, [EVENT_WORDS[WebhookEvent(e)] for e in one.events]) for one in targets],
+        "targets": [(one, [EVENT_WORDS.get(e, e) for e in one.events]) for one in targets],
         "may_own": access.has_role(team.pk, Role.OWNER),
     }
     return render(request, "team/alert_targets.html", context, status=400 if form.errors else 200)

@@ -14,6 +14,7 @@ register_converter(address_format(PORTFOLIO_FORMATS), "page_portfolio_export")
 
 _project = [
     path("", projects.project, name="project"),
+    path("completion/", projects.completion, name="project-completion"),
     path("edit/", projects.edit, name="project-edit"),
     path("archive/", projects.archive, name="project-archive"),
     path("delete/", projects.delete, name="project-delete"),

@@ -107,6 +107,7 @@ PAGES = (
     Page("project-new", "edit"),
     _post("project-new", "edit", data=lambda w: {**EDITED, "name": "Another"}),
     Page("project", "view", ids=PROJECT),
+    Page("project-completion", "view", ids=PROJECT),
     Page("project-edit", "edit", ids=PROJECT),
     _post("project-edit", "edit", ids=PROJECT, data=lambda w: EDITED),
     _post("project-archive", "edit", ids=PROJECT),

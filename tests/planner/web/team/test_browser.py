@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import os
 from contextlib import ExitStack
@@ -13,10 +14,11 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from planner.models import Alert, Job, Role, SavedComparison, Scope
+from planner.models import ActualsUpload, Alert, Job, Role, SavedComparison, Scope
 from planner.services.actuals import actuals
 from planner.services.projects import saved_comparisons
 from planner.services.teams import teams, tokens
+from planner.services.webhooks import webhooks
 from pricing.models import QuarantinedPart
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import market
@@ -86,6 +88,8 @@ def full(work) -> dict[str, str]:
     )
     teams.invite(owner, work.team, Role.EDITOR, "new@alpha.test")
     tokens.create_token(owner, work.team, name="Nightly", scopes=[Scope.READ], days=9)
+    hook = {"url": "jsons://hooks.test/s3cr3t", "description": "ours", "events": ["test"]}
+    webhooks.add_endpoint(owner, work.team, hook)
     QuarantinedPart.objects.create(
         provider="aws", purchase_option="reserved", reason="reserved: 3 prices, × 10 of what is"
         " published", offer_count=3, digest="0", payload=b"",
@@ -107,7 +111,7 @@ def _job(work, state: str) -> str:
 
 def addresses(project, plan, quote) -> dict[str, str]:
     here, settings = "/team/alpha/", "/team/alpha/settings/"
-    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "audit/")
+    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "alerts/", "audit/")
     return {
         "dashboard": here,
         "portfolio": f"{here}portfolio/?plan=1&project={project}",
@@ -251,3 +255,11 @@ def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, wi
     here.problems.clear()  # The console tells of the status 400.
     assert here.violations() == []
     assert here.overflow() <= 0
+
+
+def test_the_dashboard_loads_what_plans_will_have_cost(enter, work, full) -> None:
+    ActualsUpload.objects.update(created_at=timezone.make_aware(dt.datetime(2027, 4, 2)))
+    here = enter(work.users[Role.VIEWER])
+    page = here.open(full["dashboard"])
+    expect(page.get_by_text("chance of ending over budget")).to_have_count(1)
+    assert here.problems == []
