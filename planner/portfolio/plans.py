@@ -23,6 +23,8 @@ from planner.portfolio.preparation import JointInputs, Key, PortfolioPreparation
 from planner.portfolio.shares import GroupCosts
 from pricing.common.invalid_input import InvalidInput
 
+JOBS_A_UNIT = 8
+"""Jobs that are simulated side by side in the time of a unit of work."""
 ROUNDED_AWAY = 1e-5
 """Part of a cost below which a difference is none: amounts are rounded to cents one by one."""
 ALONE_SHARE = 0.3
@@ -227,7 +229,7 @@ class PortfolioPlans:
             if len(group) == 1 and not self._is_as_alone(members[0]):
                 members, most = [self.alone[members[0].name].member], None
             joint = self.search.joint(members, plan.may_buy)
-            work.charge(sum(pool.simulated_jobs for pool in joint.pools))
+            work.charge(sum(pool.simulated_jobs for pool in joint.pools) // JOBS_A_UNIT)
             group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")

@@ -8,10 +8,9 @@ they are simulated.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +19,14 @@ from numpy.typing import NDArray
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 SHARE_IN_TIME = 0.9
 """Share of jobs that must not wait longer than is allowed."""
-SIMULATED_JOBS = 60_000
+SIMULATED_JOBS = 640_000
 """Jobs of a simulation: the 90th percentile of a wait is then known to a few per cent."""
-_WARM_UP = 0.1
+_QUEUES = 128
+"""Queues that are simulated side by side, each its own."""
+_WARM_UP = 0.2
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
 _SEED = 1909
@@ -97,26 +99,24 @@ def wait_of_like_jobs(servers: int, load: float, job_hours: float) -> Waits:
     return Waits(waiting * relief, p90)
 
 
-def simulate_waits(
-    arrivals: Sequence[float], hours: Sequence[float], sizes: Sequence[int], accelerators: int
-) -> Floats:
-    """[N] hours that each job waits, in the order in which they arrive; infinite for a job that
-    takes more than there are.
+def simulate_waits(arrivals: Floats, hours: Floats, sizes: Ints, accelerators: int) -> Floats:
+    """[N, R] hours that each job waits, in R queues of N jobs, in the order in which they arrive;
+    infinite for a job that takes more than there are.
 
-    >>> simulate_waits([0, 0, 1], [4, 2, 1], [1, 1, 2], 2).tolist()
+    >>> job = np.array([[0.0, 4.0, 1], [0.0, 2.0, 1], [1.0, 1.0, 2]])
+    >>> simulate_waits(job[:, :1], job[:, 1:2], job[:, 2:].astype(int), 2).ravel().tolist()
     [0.0, 0.0, 3.0]
     """
-    free = [0.0] * accelerators
-    waits = np.full(len(arrivals), np.inf)
-    for i, (arrival, length, size) in enumerate(zip(arrivals, hours, sizes, strict=True)):
-        if size > accelerators:
-            continue
-        taken = [heapq.heappop(free) for _ in range(size - 1)]
-        start = max(arrival, free[0])
-        heapq.heapreplace(free, start + length)
-        for _ in taken:
-            heapq.heappush(free, start + length)
-        waits[i] = start - arrival
+    queues = np.arange(arrivals.shape[1])
+    free, place = np.zeros((queues.size, accelerators)), np.arange(accelerators)
+    waits = np.full(arrivals.shape, np.inf)
+    for job, (arrival, size) in enumerate(zip(arrivals, sizes, strict=True)):
+        fits = size <= accelerators
+        start = np.maximum(arrival, free[queues, np.minimum(size, accelerators) - 1])
+        taken = (place < size[:, None]) & fits[:, None]
+        np.copyto(free, (start + hours[job])[:, None], where=taken)
+        free.sort(axis=1)
+        waits[job, fits] = (start - arrival)[fits]
     return waits
 
 
@@ -131,19 +131,20 @@ def smallest_pool(jobs: tuple[Jobs, ...], least: float, most: float) -> Pool:
     (13, 7.8)
     """
     busy = sum(one.hours for one in jobs) / HOURS_PER_MONTH
-    first = max(math.ceil(least), math.floor(busy) + 1)
-    waits = _Waits(jobs)
-    low, high, simulated = first, math.ceil(most), 0
-    while low < high:
-        simulated += 0 if waits.are_alike else SIMULATED_JOBS
-        middle = (low + high) // 2
+    low, high = max(math.ceil(least), math.floor(busy) + 1), math.ceil(most)
+    waits, step = _Waits(jobs), 1
+    middle = min(max(waits.guess(), low), high - 1)
+    while low < high:  # from a guess in growing steps, each no longer than half of what is left
         if waits.is_kept_on(middle):
             high = middle
+            middle = max((low + high) // 2, high - step)
         else:
             low = middle + 1
+            middle = min((low + high) // 2, low + step - 1)
+        step *= 2
     if low >= most:
-        return Pool(most, Waits(0.0, 0.0), simulated)  # as many as all take at once
-    return Pool(low, waits.of_all(low), simulated)
+        return Pool(most, Waits(0.0, 0.0), waits.simulated_jobs)  # as many as all take at once
+    return Pool(low, waits.of_all(low), waits.simulated_jobs)
 
 
 class _Waits:
@@ -152,6 +153,18 @@ class _Waits:
     def __init__(self, jobs: Sequence[Jobs]) -> None:
         self.jobs = [one for one in jobs if one.hours > 0]
         self.are_alike = len({one.kind for one in self.jobs}) < 2
+        self.simulated_jobs = 0
+        self._known: dict[int, tuple[Floats, Ints]] = {}
+
+    def guess(self) -> int:
+        """Accelerators that would do if all jobs were of one kind, the mean by what they use."""
+        hours = np.array([one.hours for one in self.jobs])
+        size, length = np.array([one.kind for one in self.jobs]).T @ hours / hours.sum()
+        load = float(hours.sum()) / HOURS_PER_MONTH / size
+        most, count = min(one.max_wait_hours for one in self.jobs), math.floor(load) + 1
+        while wait_of_like_jobs(count, load, length).p90 > most:
+            count += 1
+        return math.ceil(count * size)
 
     def is_kept_on(self, accelerators: int) -> bool:
         if self.are_alike:
@@ -172,17 +185,22 @@ class _Waits:
         waits, _ = self._simulated(accelerators)
         return Waits(float(waits.mean()), float(np.quantile(waits, SHARE_IN_TIME)))
 
-    def _simulated(self, accelerators: int) -> tuple[Floats, NDArray[np.int64]]:
+    def _simulated(self, accelerators: int) -> tuple[Floats, Ints]:
+        if accelerators not in self._known:
+            arrivals, lengths, taken, step, of = self._drawn
+            waits = simulate_waits(arrivals, lengths, taken, accelerators // step)
+            self.simulated_jobs += waits.size
+            after = int(len(waits) * _WARM_UP)
+            self._known[accelerators] = waits[after:].ravel(), of[after:].ravel()
+        return self._known[accelerators]
+
+    @cached_property
+    def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:
         rates = np.array([one.per_hour for one in self.jobs])
-        draw = np.random.default_rng(_SEED)
-        arrivals = np.cumsum(draw.exponential(1 / rates.sum(), SIMULATED_JOBS))
-        of = draw.choice(len(rates), SIMULATED_JOBS, p=rates / rates.sum())
+        shape, draw = ((SIMULATED_JOBS // _QUEUES, _QUEUES), np.random.default_rng(_SEED))
+        arrivals = np.cumsum(draw.exponential(1 / rates.sum(), shape), axis=0)
+        of = draw.choice(len(rates), shape, p=rates / rates.sum())
         lengths = draw.exponential(np.array([one.job_hours for one in self.jobs])[of])
         sizes = [math.ceil(one.accelerators) for one in self.jobs]
         step = math.gcd(*sizes)
-        taken = np.array([size // step for size in sizes])[of]
-        waits = simulate_waits(
-            arrivals.tolist(), lengths.tolist(), taken.tolist(), accelerators // step
-        )
-        after = int(SIMULATED_JOBS * _WARM_UP)
-        return waits[after:], of[after:]
+        return arrivals, lengths, np.array([size // step for size in sizes])[of], step, of
