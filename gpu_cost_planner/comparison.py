@@ -250,6 +250,8 @@ class Portfolio:
     """A row for each month, project and machine: hours used."""
     rates = AnswerTable("rates")
     """A row for each project and way of obtaining machines: what an accelerator-hour costs it."""
+    card = AnswerTable("card")
+    """A row for each year and machine: what to charge for an accelerator-hour."""
     lines = AnswerTable("lines")
     """A row for each cost line; `amount` sums to the total."""
 

@@ -131,6 +131,7 @@ class _Builder:
             "machines": usage.machines(),
             "pools": tuple(_pools(books)),
             "charge_rates": tuple(usage.charge_rates()),
+            "rate_card": tuple(usage.rate_card()),
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),

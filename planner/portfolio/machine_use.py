@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.comparison.answer import build_purchases
 from planner.contract.answer.portfolio import (
+    CardRate,
     ChargeRate,
     Machine,
     MachineKind,
@@ -20,11 +23,14 @@ from planner.contract.answer.portfolio import (
 )
 from planner.contract.answer.scenario import Purchase
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import DATED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.results.scenario_result import Scenario, is_of_resale
 from planner.portfolio.books import Books
 from planner.portfolio.preparation import source_key
+
+Kind = MachineKind | Literal["all"]
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,40 @@ class Usage:
                 cost_per_hour=round(paid / used, 6) if used else None,
             )
 
+    def rate_card(self) -> Iterator[CardRate]:
+        """What an accelerator-hour costs in each year, by machines: what is paid once is spread
+        over the hours of the whole plan, the rest falls into its year."""
+        calendar = self.books.inputs[0].calendar
+        of_month = np.array([calendar.month(month).year for month in range(calendar.months)])
+        years = np.unique(of_month)
+        in_year = (of_month == years[:, None]).astype(float)
+        hours: dict[str, Floats] = defaultdict(lambda: np.zeros(years.size))
+        for (_, key), nodes in self.used.items():
+            hours[key] += in_year @ nodes * self.source(key).accelerators
+        rows: dict[tuple[str, Kind], Floats] = defaultdict(lambda: np.zeros((2, years.size)))
+        for key, used in hours.items():
+            for at in (_machine(self.source(key)), _ALL):
+                rows[at][0] += used
+        for line in (line for part in self.books.parts for line in part.lines):
+            used = hours.get(source_key(line.source), np.zeros(years.size))
+            part = in_year[:, min(line.month, calendar.months - 1)]
+            if used.any() and (line.category in DATED or is_of_resale(line)):
+                part = used / used.sum()
+            for at in [_machine(self.source(line.source))] * bool(used.any()) + [_ALL]:
+                rows[at][1] += float(line.amount) * part
+        for place, year in enumerate(years.tolist()):
+            for (accelerator, kind), row in sorted(rows.items()):
+                used, paid = row[:, place].tolist()
+                if used or paid:
+                    yield CardRate(
+                        year=year,
+                        accelerator=accelerator,
+                        kind=kind,
+                        accelerator_hours=round(used, 4),
+                        cost=Decimal(paid).quantize(_CENT),
+                        cost_per_hour=round(paid / used, 6) if used else None,
+                    )
+
     def purchases(self) -> tuple[Purchase, ...]:
         """What is bought and committed to, units of one kind and month together."""
         rows = [row for part in self.books.parts for row in self._purchases_of(part)]
@@ -228,4 +268,9 @@ def _kind(source: CapacitySource) -> MachineKind:
     return "rented" if source.term is None else "committed"
 
 
+def _machine(source: CapacitySource) -> tuple[str, Kind]:
+    return source.accelerator, _kind(source)
+
+
+_ALL: tuple[str, Kind] = ("", "all")
 _CENT = Decimal("0.01")

@@ -99,6 +99,27 @@ class ChargeRate(AnswerModel):
     )
 
 
+class CardRate(AnswerModel):
+    """What an accelerator-hour of a year costs whoever uses it: a line of the rate card."""
+
+    year: int = Field(description="Calendar year.", json_schema_extra={"unit": "year"})
+    accelerator: str = Field(description="Slug of the accelerator; empty for all of them.")
+    kind: MachineKind | Literal["all"] = Field(
+        description="How the machines are obtained; `all` for every hour of the fleet."
+    )
+    accelerator_hours: float = Field(
+        description="Hours used in the year.", json_schema_extra={"unit": "h"}
+    )
+    cost: Money = Field(
+        description="Cost of these hours: capital, upfront payments and resale by the hours over "
+        "the whole plan, the rest as it falls due. Rows of `all` sum to the total."
+    )
+    cost_per_hour: float | None = Field(
+        description="Cost over hours; null without hours.",
+        json_schema_extra={"unit": "currency per h of one accelerator"},
+    )
+
+
 class SharedPool(AnswerModel):
     """Projects whose jobs take turns on the same accelerators."""
 
@@ -191,7 +212,16 @@ class PortfolioAnswer(AnswerModel):
 
     tables: ClassVar[tuple[str, ...]] = (
         *("assumptions", "cash_per_month", "catalog", "charge_rates", "cost_by_category"),
-        *("in_service", "inherited", "lines", "machines", "offers", "purchases", "servers"),
+        *(
+            "in_service",
+            "inherited",
+            "lines",
+            "machines",
+            "offers",
+            "purchases",
+            "rate_card",
+            "servers",
+        ),
         *("uses", "write_off"),
     )
     version: int = Field(
@@ -270,6 +300,11 @@ class PortfolioAnswer(AnswerModel):
         default=(),
         description="What an accelerator-hour costs each project, by how machines are obtained; "
         "rows of `all` sum to the total, to a cent each.",
+    )
+    rate_card: tuple[CardRate, ...] = Field(
+        default=(),
+        description="What an accelerator-hour costs in each year, by machines and how they are "
+        "obtained: what to charge next year.",
     )
     pools: tuple[SharedPool, ...] = Field(
         default=(), description="Projects that take turns, and how long their jobs wait."

@@ -30,7 +30,8 @@ CAPITAL = frozenset({Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE,
 FINANCING = frozenset({Category.LOAN, Category.INTEREST, Category.LEASE})
 """Categories of what a contract under which servers are paid adds to, or puts in the place of,
 their price."""
-_DATED = CAPITAL | {Category.UPFRONT, Category.RESIDUAL}
+DATED = CAPITAL | {Category.UPFRONT, Category.RESIDUAL}
+"""Categories of what is paid once, on a day of its own."""
 
 
 NOT_RENT = frozenset({Category.STORAGE, Category.EGRESS, Category.STAFF})
@@ -39,7 +40,7 @@ NOT_RENT = frozenset({Category.STORAGE, Category.EGRESS, Category.STAFF})
 
 def payment_of(category: Category) -> PaidWhen:
     """When what is for `category` is paid, unless a contract says otherwise."""
-    return PaidWhen.DATED if category in _DATED else PaidWhen.RUNNING
+    return PaidWhen.DATED if category in DATED else PaidWhen.RUNNING
 
 
 @dataclass(frozen=True)

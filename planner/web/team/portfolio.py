@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import offer_file
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
+from planner.services.actuals.charges import list_charges
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
@@ -152,11 +153,12 @@ def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
 @require_safe
 def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved, access = _saved_or_404(request, pk), get_access(request)
-    is_own = saved.created_key == access.person
+    is_own, answer = saved.created_key == access.person, saved.read_answer()
     context = {
+        "charges": list_charges(saved.team, answer),
         "team": saved.team,
         "saved": saved,
-        "page": PortfolioPage.of(saved.read_answer(), saved.request),
+        "page": PortfolioPage.of(answer, saved.request),
         "formats": [(form, entry.title) for form, entry in PORTFOLIO_FORMATS.items()],
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),

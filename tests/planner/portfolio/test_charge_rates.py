@@ -56,3 +56,13 @@ def test_an_hour_that_is_only_rented_costs_its_rent():
     rates = planned(request).charge_rates
     assert {one.kind for one in rates} == {"rented", "all"}
     assert [one.cost_per_hour for one in rates] == pytest.approx([2.0] * 4, abs=1e-3)
+
+
+def test_the_rate_card_spreads_capital_and_sums_to_the_total(answer):
+    every = [one for one in answer.rate_card if one.kind == "all"]
+    assert [one.year for one in every] == [2027, 2028, 2029]
+    assert sum(one.cost for one in every) == pytest.approx(answer.total_cost, abs=1)
+    used = sum(one.accelerator_hours for one in answer.uses)
+    assert sum(one.accelerator_hours for one in every) == pytest.approx(used, rel=1e-6)
+    owned = [one.cost_per_hour for one in answer.rate_card if one.kind == "owned"]
+    assert max(owned) < 1.5 * min(owned)  # the year of the invoice is no dearer than the others

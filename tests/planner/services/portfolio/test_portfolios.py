@@ -14,6 +14,8 @@ from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
+from planner.services.actuals import actuals
+from planner.services.actuals.charges import list_charges
 from planner.services.portfolio import portfolios
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.projects import saved_comparisons
@@ -232,3 +234,16 @@ def test_what_an_approved_plan_buys_or_signs_is_there_for_all(work, on_prem, par
     stated = {"server": "hgx-h100-8", "units": 2, "bought": "2026-06"}
     project.assumptions = {**long, "on_prem": {**on_prem, "already_owned": [stated]}}
     assert held() == none | {"already_owned": [stated]}, "what is stated anew is believed alone"
+
+
+def test_metered_hours_at_the_rate_card_stand_against_what_was_paid(work):
+    saved, row = work.portfolio(), work.project(name="A")
+    answer = saved.read_answer()
+    assert list_charges(work.team, answer) == []
+    paid = io.BytesIO(b"month,cost,hours\n2027-01,31000.50,500\n2019-01,7,7\n")
+    actuals.load_actuals(work.access(), row, paid)
+    [one] = list_charges(work.team, answer)
+    [rate] = [card.cost_per_hour for card in answer.rate_card if card.kind == "all"]
+    assert (one.accelerator_hours, one.paid) == (500, Decimal("31000.50"))
+    assert float(one.charged) == pytest.approx(500 * rate, abs=0.01)
+    assert one.difference == one.charged - one.paid
