@@ -257,6 +257,8 @@ class JointBudgets:
     @cached_property
     def _rounding(self) -> Amounts:
         inputs = self.joint.inputs
+        if not self.stated:
+            return {}
         month = rounding_of_month(inputs[0]) + sum(map(rounding_of_month, inputs))
         length = inputs[0].calendar.length
         return {name: month if name == MONTHLY else month * length for name in self.stated}

@@ -31,7 +31,7 @@ PLAN_SHARE, SHARES_SHARE, RANGE_SHARE = 0.5, 0.8, 0.8
 """Share of the work left that the plan may take, then the shares, and last the range."""
 SAMPLED_ORDERS = 2_000
 """Most orders of joining that are sampled."""
-TARGET_ERROR = 0.02
+TARGET_ERROR = 0.03
 """Error of sampled shares at which the sampling ends."""
 
 
@@ -142,12 +142,18 @@ class PortfolioResults:
         return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
 
     def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
-        names, work, costs = self.served, self._shares_work, self.plans.group_costs(plan)
-        game: Game = lambda group: self.plans.least_cost(group, plan, work)  # noqa: E731
+        walks = walk_orders(self.served, self._relaxed_game, SAMPLED_ORDERS // 2)
+        return divide_by_samples(self.served, walks, plan.cents, alone, target=TARGET_ERROR)
+
+    @cached_property
+    def _relaxed_game(self) -> Game:
+        """What no plan of a group costs less than: fractions of machines are allowed."""
+        plan, work = self.plan, self._shares_work
+        assert plan is not None
+        costs = self.plans.group_costs(plan)
         if costs is not None:
-            game = costs.game(work)
-        walks = walk_orders(names, game, SAMPLED_ORDERS // 2)
-        return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
+            return costs.game(work)
+        return lambda group: self.plans.least_cost(group, plan, work)
 
     def _game(self, plan: PortfolioPlan) -> Game:
         preparation = self.preparation
@@ -191,7 +197,8 @@ class PortfolioResults:
 
     @cached_property
     def without(self) -> dict[str, Decimal]:
-        """Net present cost of the others' plan without each project that is served; none where
+        """Net present cost of the others' plan without each project that is served; of many
+        projects that of all less what it adds where fractions of machines are allowed; none where
         the work does not take all of them."""
         plan = self.plan
         if plan is None or not self.request.what_if or len(self.served) < 2:
@@ -203,13 +210,16 @@ class PortfolioResults:
         may_save = self.plans.has_limits and len(self.served) > PAIR
         if plan.cents == sum(alone.values()) and not may_save:
             return {name: Decimal(plan.cents - own).scaleb(-2) for name, own in alone.items()}
+        every, more = frozenset(self.served), 0.0
+        is_exact = len(every) <= EXACT_PROJECTS
         costs = {}
-        for name in self.served:
-            try:
-                cents = self._game(plan)(frozenset(self.served) - {name})
-            except WorkSpentError:
-                return {}
-            costs[name] = Decimal(round(cents)).scaleb(-2)
+        try:
+            game = self._game(plan) if is_exact else self._relaxed_game
+            more = 0.0 if is_exact else plan.cents - game(every)
+            for name in self.served:
+                costs[name] = Decimal(round(game(every - {name}) + more)).scaleb(-2)
+        except WorkSpentError:
+            return {}
         return costs
 
     @cached_property

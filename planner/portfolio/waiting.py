@@ -159,7 +159,8 @@ class _Waits:
     def guess(self) -> int:
         """Accelerators that would do if all jobs were of one kind, the mean by what they use."""
         hours = np.array([one.hours for one in self.jobs])
-        size, length = np.array([one.kind for one in self.jobs]).T @ hours / hours.sum()
+        means = np.array([one.kind for one in self.jobs]).T @ hours / hours.sum()
+        size, length = float(means[0]), float(means[1])
         load = float(hours.sum()) / HOURS_PER_MONTH / size
         most, count = min(one.max_wait_hours for one in self.jobs), math.floor(load) + 1
         while wait_of_like_jobs(count, load, length).p90 > most:

@@ -353,6 +353,8 @@ class Relaxation:
         self._parts = parts = _Search(model, work, 0.0, np.inf)
         self._highs = parts.programme(np.zeros(parts.upper.size), parts.upper)
         self._highs.setOptionValue("presolve", "off")
+        # Devex: a quarter less time than by steepest edge, which every start weighs anew.
+        self._highs.setOptionValue("simplex_dual_edge_weight_strategy", 1)
 
     def sides(self, rows: Ints) -> tuple[Floats, Floats]:
         """Lower and upper side of rows, over their largest entries."""
