@@ -257,7 +257,7 @@ class AlertTargetForm(Form):
     url = forms.CharField(
         label="Address",
         max_length=500,
-        help_text="Of Apprise, such as slack://…, msteams://…, mailtos://…, jsons://…. It holds "
+        help_text="Of Apprise: slack://…, workflows://… (Teams), mailtos://…, jsons://… It holds "
         "a secret and is not shown again.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
