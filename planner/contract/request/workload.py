@@ -216,6 +216,8 @@ MEASURED = ("tokens_per_second_per_accelerator", "measured_accelerator_hours")
 """Fields of a training that hold what was measured on one kind of accelerator."""
 RATES = ("mfu", "hfu", *MEASURED)
 """Fields of a training that stand in for the calibrated throughput; at most one is given."""
+ADAPTERS = ("lora", "qlora")
+"""Optimizers that train adapters on frozen weights."""
 SAMPLE_FACTS = ("loader", "architecture", "code")
 """Fields of samples that say more of their FLOPs, which a measured rate holds already."""
 
@@ -305,6 +307,9 @@ class Training(_SizedWork):
     """`lora` and `qlora` train adapters on frozen weights, the others all weights."""
     optimizer_offload: bool = False
     """Whether the optimizer's states live in the memory of the host."""
+    weights_offload: bool | None = None
+    """Whether the frozen weights of `lora` and `qlora` live in the memory of the host and are
+    streamed to the accelerators layer by layer; absent: where nothing else fits."""
     stage: Stage | None = None
     """Absent: fine-tuning with adapters or on fewer tokens than active parameters."""
     code: Tuning | None = None
@@ -350,9 +355,7 @@ class Training(_SizedWork):
         return fill_from_model(data) if isinstance(data, Mapping) else data
 
     def _refusals(self) -> Iterator[InvalidInput]:
-        active = self.active_parameters
-        if active is not None and active > self.parameters:
-            yield _too_many_active(active, self.parameters)
+        yield from self._of_the_model()
         stated = [name for name in RATES if getattr(self, name) is not None]
         if len(stated) > 1:
             yield InvalidInput(stated[0], f"give only one of {', '.join(stated)}")
@@ -373,6 +376,19 @@ class Training(_SizedWork):
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
         if self.mfu_of is not None and self.mfu is None and self.hfu is None:
             yield InvalidInput("mfu_of", "says of what a given MFU is and none is given")
+        if self.mfu_of == "run" and self.goodput is not None:
+            yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
+
+    def _of_the_model(self) -> Iterator[InvalidInput]:
+        active = self.active_parameters
+        if active is not None and active > self.parameters:
+            yield _too_many_active(active, self.parameters)
+        if self.weights_offload and self.optimizer not in ADAPTERS:
+            yield InvalidInput(
+                "weights_offload",
+                f"streams frozen weights, and {self.optimizer} trains all; allowed with "
+                f"{' and '.join(ADAPTERS)}",
+            )
         embedding = float(self.vocabulary_size or 0) * (self.hidden_size or 0)
         if self.is_classifier and embedding >= (active or self.parameters):
             yield InvalidInput(
@@ -382,8 +398,6 @@ class Training(_SizedWork):
             )
         if self.rollouts is not None and self.is_classifier:
             yield InvalidInput("is_classifier", "is set, and rollouts are answers that it writes")
-        if self.mfu_of == "run" and self.goodput is not None:
-            yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
 
 
 class Samples(_SizedWork):

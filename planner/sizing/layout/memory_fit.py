@@ -167,7 +167,8 @@ def memory_plan(
     is_model_parallel = (grid.tensor > 1) | (grid.pipeline > 1)
     per_gradient = np.where(is_model_parallel, states.full_gradients, states.gradients)
     moments = 0.0 if training.optimizer_offload else states.optimizer
-    frozen = shard.resident * (states.frozen / shape.parameters)
+    held = 0.0 if training.weights_offload else states.frozen
+    frozen = shard.resident * (held / shape.parameters)
     wider = shard.wider
     weights = _part(shard.trained * states.weights + frozen, z >= 3, wider)
     beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)

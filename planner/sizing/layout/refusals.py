@@ -125,16 +125,23 @@ def _changes(training: Training) -> Iterator[tuple[str, Any]]:
     if training.zero_stage not in (None, 3) and training.layout is None:
         yield "zero_stage", 3
     is_full = not is_adapter(training)
-    if is_full and not training.optimizer_offload:
-        yield "optimizer_offload", True
-    if is_full and training.optimizer not in SMALL_STATES:
-        yield "optimizer", "adamw_8bit"
+    if is_full:
+        yield from _smaller_states(training)
     length = training.sequence_length or USUAL_LENGTH
     while (length := length // 2) >= SHORTEST:
         yield "sequence_length", length
     if training.stage != PRETRAINING:
         adapters = ("lora", "qlora") if is_full else ("qlora",)
         yield from (("optimizer", name) for name in adapters if name != training.optimizer)
+        if not training.weights_offload:
+            yield "weights_offload", True
+
+
+def _smaller_states(training: Training) -> Iterator[tuple[str, Any]]:
+    if not training.optimizer_offload:
+        yield "optimizer_offload", True
+    if training.optimizer not in SMALL_STATES:
+        yield "optimizer", "adamw_8bit"
 
 
 def _in_words(field: str, value: Any) -> str:

@@ -15,7 +15,12 @@ from planner.contract.answer.estimate import MemoryBreakdown, Parallelism
 from planner.contract.copies import replace
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB
-from planner.sizing.footprint.training_flops import compute_work, is_mixture, multiplied_parameters
+from planner.sizing.footprint.training_flops import (
+    compute_work,
+    is_adapter,
+    is_mixture,
+    multiplied_parameters,
+)
 from planner.sizing.layout.memory_fit import (
     RESERVE,
     MemoryPlan,
@@ -136,6 +141,8 @@ def splits_of(training: Training, precision: str, domain: int) -> Splits:
             shard,
             multiplied_parameters(training),
             work.attention_flops / training.tokens,
+            states.frozen / shape.parameters or 2.0,
+            bool(training.weights_offload),
         ),
         parts=grid.parts,
         replicas=np.asarray((expert // np.gcd(expert, ranks)).astype(np.float64)),
@@ -168,6 +175,8 @@ def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
     heads = heads_of(training)
     if heads is not None:
         mask &= heads % grid.tensor == 0
+    if training.weights_offload:  # FSDP's offload keeps a shard of every layer beside each
+        mask &= (grid.zero_stage == 3) & (grid.tensor == 1) & (grid.pipeline == 1)
     if training.zero_stage is not None:
         mask &= grid.zero_stage == training.zero_stage
     stated, kinds = training.activation_checkpointing, {"selective": SELECTIVE, False: NONE}
@@ -240,6 +249,8 @@ takes 350,000 of them, a fine-tuning on 50,000 examples 400 to 6,000)."""
 SHORT_TOKENS = 32_768.0
 """Tokens of a micro-batch up to which short sequences share one: BERT on A100 works
 on 256 sequences of 128 at once (NVIDIA/DeepLearningExamples BERT README, 2021)."""
+SHARES_MEMORY = "nvidia-gb10"
+"""Has the memory of its host and no other (NVIDIA DGX Spark data sheet, 2025)."""
 STAGE_COST = 1e-4
 """Share of time by which a simpler split wins where two take as long, for each ZeRO stage and
 doubling of parallelism; a planning choice, 2026."""
@@ -264,6 +275,22 @@ class LayoutTask:
         elif self.training.global_batch_tokens:
             domain = max(domain, PCIE_TENSOR)
         return splits_of(self.training, self.precision, min(domain, most))
+
+    @cached_property
+    def streamed(self) -> LayoutTask | None:
+        """The same with frozen weights in the memory of the hosts, where the request leaves open
+        where they are and that holds it on fewer."""
+        training, own = self.training, self.training.layout
+        is_split = own is not None and own.tensor * own.pipeline > 1
+        is_sharded = training.zero_stage in (None, 3) and not is_split
+        is_open = training.weights_offload is None and is_adapter(training) and is_sharded
+        if not is_open or self.accelerator.slug == SHARES_MEMORY:
+            return None
+        if self.accelerator.vendor not in ("NVIDIA", "AMD"):
+            return None
+        other = replace(self, training=training.model_copy(update={"weights_offload": True}))
+        least, most = other.least(), self.least()
+        return other if least and (most is None or least < most) else None
 
     @cached_property
     def links(self) -> Links:

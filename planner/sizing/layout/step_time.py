@@ -119,6 +119,8 @@ class TimePlan:
     """FLOPs of attention for a token on one accelerator."""
     gathered_bytes: Floats
     """A micro-batch, of ZeRO stage 3."""
+    streamed_bytes: Floats
+    """A micro-batch, of weights in the memory of the hosts, shared by the group."""
     step_bytes: Floats
     """A step: gradients and weights."""
     chunks: Floats
@@ -155,10 +157,16 @@ def pace_of_fullest(shape: ModelShape, grid: Grid, shard: Shard, at_work: float)
 
 
 def time_plan(
-    shape: ModelShape, grid: Grid, shard: Shard, at_work: float, attention: float = 0.0
+    shape: ModelShape,
+    grid: Grid,
+    shard: Shard,
+    at_work: float,
+    attention: float = 0.0,
+    weight_bytes: float = 2.0,
+    is_streamed: bool = False,
 ) -> TimePlan:
     """Work and traffic of each split, of a model with `at_work` parameters multiplied for a token
-    and FLOPs of `attention`.
+    and FLOPs of `attention`, whose weights of `weight_bytes` come from the hosts where streamed.
 
     Tensor parallelism: four all-reduces of 2 s b d bytes a layer, six with recomputation. Experts:
     there and back, forward and backward, k copies of each token. Ring of a split sequence: keys and
@@ -173,7 +181,7 @@ def time_plan(
     times = np.where(grid.checkpointing == FULL, 6.0, 4.0)
     passes = np.where(grid.checkpointing == FULL, RING_RECOMPUTING, RING_PASSES)
     is_sharded = grid.zero_stage >= 3
-    gathers = 2.0 if shape.is_adapter else 3.0
+    gathered = (2.0 if shape.is_adapter else 3.0) * weight_bytes * shard.resident
     full = ADAPTER_FULL_COST if shape.is_adapter else FULL_COST
     k = grid.checkpointing
     cost = np.where(k == FULL, full, np.where(k == SELECTIVE, SELECTIVE_COST, 1.0))
@@ -186,7 +194,8 @@ def time_plan(
         visits=float(shape.experts_per_token),
         ring_bytes=passes * 2.0 * shape.keys_and_values * (c - 1) / c / t * layers,
         attention=attention / grid.parts,
-        gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
+        gathered_bytes=np.where(is_sharded, gathered, 0.0),
+        streamed_bytes=gathered * is_streamed,
         step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
         chunks=np.clip(np.rint(mean), 1.0, INTERLEAVED),
         passes=layers * np.where(grid.checkpointing == FULL, RECOMPUTE_FACTOR, 1.0),
@@ -230,7 +239,8 @@ def step_time(
         ring = plan.ring_bytes / _ring_rate(links, grid.tensor, grid.context)
         exposed = exposed + tokens * np.maximum(0.0, ring - plan.attention / rates.attention)
     others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
-    gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
+    streamed = plan.streamed_bytes / group / (links.host * 1e9)
+    gathers = plan.gathered_bytes * others + streamed - SHARD_HIDDEN * compute
     once = plan.step_bytes * others - STEP_HIDDEN * compute
     # Of several chunks of layers on a stage the reduction of the last alone is not hidden: the
     # others are reduced while the micro-batches in flight pass the rest, if those take long
@@ -295,6 +305,10 @@ LINK_EFFICIENCY = 0.75
 PCIE_GB_PER_S = 12.0
 """GB/s, one way, between cards on PCIe 4.0 x16 through the host: half of the 25 that one copy
 reaches (NVIDIA p2pBandwidthLatencyTest, 2022)."""
+PCIE_4 = 2020
+"""Year from which accelerators came with PCIe 4.0, at twice the rate of 3.0 (NVIDIA A100)."""
+CHIP_TO_CHIP_GB_PER_S = 450.0
+"""GB/s, one way, from the processor of a superchip (NVIDIA Grace Hopper datasheet, 2023)."""
 CONSUMER_GB_PER_S = 6.0
 """The same for consumer cards, whose drivers copy through host memory: 8 GeForce cards share the
 root complexes (NVIDIA developer forum on RTX 4090 peer access, 2023)."""
@@ -334,6 +348,8 @@ class Links:
     """Accelerators of one server."""
     network: float
     """Of one server's network, all its accelerators together."""
+    host: float
+    """Between an accelerator and the memory of its host."""
 
 
 def links_of(one: Accelerator) -> Links:
@@ -346,11 +362,11 @@ def links_of(one: Accelerator) -> Links:
     >>> links_of(get("google-tpu-v4")).inside
     75.0
     >>> links_of(get("nvidia-gh200-96gb"))
-    Links(domain=1, inside=18.75, node=1, network=18.75)
+    Links(domain=1, inside=18.75, node=1, network=18.75, host=337.5)
     """
     if is_lone_chip(one):
         rate = SUPERCHIP_GB_PER_S * LINK_EFFICIENCY
-        return Links(1, rate, 1, rate)
+        return Links(1, rate, 1, rate, CHIP_TO_CHIP_GB_PER_S * LINK_EFFICIENCY)
     return _torus(one.slug) if is_tpu(one) else links_in_servers(one.slug)
 
 
@@ -369,7 +385,7 @@ def _torus(slug: str) -> Links:
     """A ring along one axis goes both ways round, within a slice and beyond it."""
     usual, one_way = links_in_servers(slug), TORUS_GB_PER_S.get(slug)
     inside = 2 * one_way * LINK_EFFICIENCY if one_way else usual.inside
-    return Links(usual.domain, inside, usual.node, inside * usual.node)
+    return Links(usual.domain, inside, usual.node, inside * usual.node, usual.host)
 
 
 @cache
@@ -379,7 +395,9 @@ def links_in_servers(slug: str) -> Links:
     one = get(slug)
     domain = fast_domain(one)
     inside, node = _inside(one, domain), max(ONE_NODE, domain)
-    return Links(domain, inside * LINK_EFFICIENCY, node, _network(one, domain) * LINK_EFFICIENCY)
+    network = _network(one, domain) * LINK_EFFICIENCY
+    host = HOST_GB_PER_S if one.year >= PCIE_4 else HOST_GB_PER_S / 2
+    return Links(domain, inside * LINK_EFFICIENCY, node, network, host)
 
 
 def _inside(one: Accelerator, domain: int) -> float:

@@ -38,7 +38,7 @@ from planner.sizing.footprint.training_flops import (
 from planner.sizing.layout.refusals import check_split, refuse_nowhere, refuse_too_few
 from planner.sizing.layout.search import SAME_BATCH, LayoutTask, PlacedLayout, judge_with_idle
 from planner.sizing.layout.shapes import CHECKPOINTING, FULL, state_bytes
-from planner.sizing.layout.step_time import is_lone_chip, is_tpu
+from planner.sizing.layout.step_time import is_lone_chip, is_tpu, links_of
 from planner.sizing.performance.confidence import (
     excess_beside_standard,
     has_user_rate,
@@ -422,6 +422,15 @@ def _warn_other_memory(size: PlacedSize) -> Iterator[str]:
             f"optimizer_offload keeps {total / 1e9:,.3g} GB of states in the memory of the hosts, "
             f"{total / ranks / 1e9:,.3g} GB beside each accelerator: see that the machines have it"
         )
+    if training.weights_offload:
+        held = state_bytes(training, size.precision).frozen / 1e9
+        yield (
+            f"the {held:,.3g} GB of frozen weights do not fit beside the rest: they stay in the "
+            f"memory of the hosts and are streamed layer by layer, twice for every micro-batch, at "
+            f"{links_of(size.accelerator).host:,.3g} GB/s to each accelerator (FSDP with CPU "
+            f"offload); that and other traffic take {layout.exposed_communication:.0%} of the "
+            "working time, more where hosts have slow memory or few PCIe lanes"
+        )
     if rollouts is None:
         return
     weights = HALF_BYTES * training.parameters / 1e9
@@ -568,6 +577,8 @@ class PlacedTask:
     min_accelerators: int
     requested: Training
     """As the request describes it."""
+    streamed: PlacedTask | None = None
+    """The same on fewer, with frozen weights in the memory of the hosts."""
 
     def fewest_hours(self, accelerators: int) -> float:
         """Hours that the run takes at least on n accelerators: its layout costs nothing."""
@@ -636,6 +647,8 @@ class PlacedTask:
 
     def at(self, accelerators: int | None = None) -> PlacedSize:
         """The run on n accelerators, or on the usual number for its work."""
+        if self.streamed and accelerators and accelerators < self.min_accelerators:
+            return self.streamed.at(accelerators)
         count = None if accelerators is None else self._count(accelerators)
         return self._on(count, judge_with_idle(self.layouts, count)) if count else self.at_least()
 
@@ -739,11 +752,14 @@ def placed_on(training: Training, one: Accelerator) -> PlacedTask:
     requested, training = training, checked_training(training)
     precision = precision_on(training, one)
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision))
-    least = layouts.least()
+    least, other, job = layouts.least(), layouts.streamed, requested.accelerators_per_job
+    work, peak = compute_work(training), peak_flops(one, precision)
+    streamed = other and PlacedTask(other, work, peak, other.least() or 1, requested)
+    if streamed and (least is None or (job and job < least)):
+        return streamed
     if least is None:
         raise refuse_nowhere(layouts)
-    work, peak = compute_work(training), peak_flops(one, precision)
-    return PlacedTask(layouts, work, peak, least, requested)
+    return PlacedTask(layouts, work, peak, least, requested, streamed)
 
 
 PRECISION_ORDER = ("bf16", "fp16", "fp32")
