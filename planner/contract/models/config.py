@@ -193,7 +193,7 @@ ATTENTION_LAYERS = frozenset(
 """Names of attention in a config's list of layers (same source, 2025)."""
 IN_ITS_PLACE = "give parameters, layers and hidden_size in its place"
 HALF_THE_TOKENS = "and half of the tokens of both stacks, as each passes one of them"
-AS_SAMPLES = "a workload of kind samples with forward_gflops_per_sample sizes it"
+AS_SAMPLES = "a workload of kind samples with its model or forward_gflops_per_sample sizes it"
 
 
 def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool) -> None:

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, m
 from planner.contract.amounts import count_months, parse_month
 from planner.contract.models.config import MOST_CHARACTERS
 from planner.contract.models.known_models import fill_from_model
+from planner.contract.models.sample_models import fill_from_sample_model
 from planner.contract.validation import Entries, Month, Number, RequestModel, Slug, Whole
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
@@ -409,6 +410,9 @@ class Samples(_SizedWork):
 
     kind: Literal["samples"]
     """Epochs over samples: vision, diffusion, detection, speech."""
+    model: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Name of a known model, such as ResNet-50, Whisper-large or SDXL; fills its FLOPs, parameters
+    and architecture where they are not given."""
     samples: Annotated[Number, Field(ge=1, le=1e15)]
     """Samples of one epoch."""
     epochs: Annotated[Number, Field(gt=0, le=1e9)]
@@ -421,7 +425,7 @@ class Samples(_SizedWork):
     """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Parameters, beside the FLOPs: whether one accelerator holds them is judged by them."""
+    """Parameters, all trained with AdamW: what memory holds is judged by them."""
     loader: Loader | None = None
     """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
@@ -439,12 +443,18 @@ class Samples(_SizedWork):
     runs: Runs | None = None
     """When it is done; absent: one run from the first month."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_model(cls, data: Any) -> Any:
+        return fill_from_sample_model(data) if isinstance(data, Mapping) else data
+
     @model_validator(mode="after")
     def _has_a_rate(self) -> Samples:
         rates = (self.benchmark, self.samples_per_second, self.forward_gflops_per_sample)
         if all(rate is None for rate in rates):
             raise InvalidInput(
-                "benchmark", "give a benchmark, samples_per_second or forward_gflops_per_sample"
+                "benchmark",
+                "give a model, a benchmark, samples_per_second or forward_gflops_per_sample",
             )
         beside = [name for name in SAMPLE_FACTS if getattr(self, name) is not None]
         if beside and (self.benchmark or self.samples_per_second):

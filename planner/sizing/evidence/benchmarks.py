@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from planner.contract.models.sample_models import find_sample_model
 from planner.sizing.evidence import read_rows, typed
 from pricing.common.invalid_input import InvalidInput
 
@@ -68,6 +69,12 @@ def benchmark(slug: str) -> tuple[Measurement, ...]:
     rows = benchmarks().get(slug)
     if rows:
         return rows
+    if known := find_sample_model(slug):
+        raise InvalidInput(
+            "benchmark",
+            f"{slug!r} is no benchmark; model {known.name} sizes it by its FLOPs "
+            f"({known.forward_gflops:,g} GFLOP for {known.sample})",
+        )
     near = difflib.get_close_matches(slug, benchmarks(), n=5, cutoff=0.3) or sorted(benchmarks())
     raise InvalidInput("benchmark", f"{slug!r} is not known; closest are {', '.join(near)}")
 

@@ -306,7 +306,7 @@ PCIE_GB_PER_S = 12.0
 """GB/s, one way, between cards on PCIe 4.0 x16 through the host: half of the 25 that one copy
 reaches (NVIDIA p2pBandwidthLatencyTest, 2022)."""
 PCIE_4 = 2020
-"""Year from which accelerators came with PCIe 4.0, at twice the rate of 3.0 (NVIDIA A100)."""
+"""Year from which accelerators came with PCIe 4.0, at twice the rate of 3.0 (NVIDIA A100, 2020)."""
 CHIP_TO_CHIP_GB_PER_S = 450.0
 """GB/s, one way, from the processor of a superchip (NVIDIA Grace Hopper datasheet, 2023)."""
 CONSUMER_GB_PER_S = 6.0

@@ -16,11 +16,12 @@ import math
 import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, lru_cache
 
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.accelerator_names import SOFTWARE_BY_VENDOR
 from planner.contract.answer.estimate import RunFigures
+from planner.contract.models.sample_models import sample_models
 from planner.contract.request.workload import Samples
 from planner.sizing.evidence import fitted, typed
 from planner.sizing.evidence.benchmarks import (
@@ -30,8 +31,9 @@ from planner.sizing.evidence.benchmarks import (
     TRAINING_FACTOR,
     Measurement,
     benchmark,
+    benchmarks,
 )
-from planner.sizing.footprint.memory import check_precision
+from planner.sizing.footprint.memory import GIB, ONE_NODE, check_precision, fast_domain
 from planner.sizing.layout.shapes import MARGIN
 from planner.sizing.performance.confidence import FAR, ROUGH_GUESS, Largest, describe_far
 from planner.sizing.performance.goodput import estimate_goodput
@@ -99,6 +101,26 @@ class SampleSize(RunSize):
         )
 
     @property
+    def memory_gib(self) -> float | None:
+        """With one sample at a time: batches fill the rest."""
+        held = held_by(self.workload)
+        return held and held.on(self.accelerators if self.min_accelerators > 1 else 1)
+
+    @property
+    def least_gib(self) -> float:
+        return self.memory_gib or 0.0
+
+    @property
+    def memory_reason(self) -> str:
+        held = self.memory_gib
+        return (
+            f"memory: one sample at a time holds {held:,.1f} of "
+            f"{usable_gib(self.accelerator):,.1f} GiB that can be used on each"
+            if held
+            else ""
+        )
+
+    @property
     def dense_tflops(self) -> float | None:
         return peak_tflops(self.accelerator, _precision_class(self.workload))
 
@@ -107,7 +129,65 @@ class SampleSize(RunSize):
         return RunFigures(
             samples_per_second_per_accelerator=self.samples_per_second,
             scaling_efficiency=self.scaling_efficiency,
+            memory_per_accelerator_gib=self.memory_gib,
         )
+
+
+@dataclass(frozen=True)
+class Held:
+    """GiB of a model in training: what accelerators may share, and what each needs for a sample."""
+
+    states: float
+    sample: float
+
+    def on(self, accelerators: int) -> float:
+        """On each of n that share the states only if one is too small for them."""
+        return self.states / accelerators + self.sample
+
+
+@lru_cache(maxsize=256)
+def held_by(workload: Samples) -> Held | None:
+    """What a training on samples holds; None where its parameters are not known, or where a rate
+    of the team's own says that it ran.
+
+    Weights, gradients and states of AdamW, 16 bytes a parameter, and of one sample twice the values
+    that its layers put out, outputs of layers and of their norms: ResNet-50 of 32 bits takes 89 MB
+    an image.
+    """
+    slug = workload.benchmark or ""
+    rows = benchmarks().get(slug, ())
+    known = next(
+        (m for m in sample_models().values() if rows and rows[0].workload in m.benchmarks), None
+    )
+    parameters = workload.parameters or (known and known.parameters)
+    if parameters is None or workload.samples_per_second is not None:
+        return None
+    gflops = workload.forward_gflops_per_sample or (known and known.forward_gflops) or 0.0
+    law = ARCHITECTURES[workload.architecture or (known and known.architecture) or ""]
+    width = 4 if _precision_class(workload) == FULL else 2
+    values = law.values * (gflops * 1e9 / law.flops) ** law.exponent
+    return Held(parameters * STATE_BYTES / GIB, 2 * values * width / GIB)
+
+
+def fewest_that_hold(workload: Samples, one: Accelerator) -> int:
+    """Fewest accelerators of a server that hold a training, their share of the states and a sample
+    each; refuses one that is too small."""
+    held = held_by(workload)
+    if held is None:
+        return 1
+    limit, most = MARGIN * usable_gib(one), max(ONE_NODE, fast_domain(one))
+    if held.on(1) <= limit:
+        return 1
+    least = math.ceil(held.states / (limit - held.sample)) if held.sample < limit else most + 1
+    if least > most:
+        raise InvalidInput(
+            "accelerator",
+            f"the training holds {held.states:,.1f} GiB of weights, gradients and states of AdamW "
+            f"and {held.sample:,.1f} GiB for each sample at work, and {one.name} has "
+            f"{one.memory_gib:g} GiB: {most} of a server do not hold it; an accelerator with more "
+            "memory would, or samples_per_second measured with adapters or offload",
+        )
+    return least
 
 
 @dataclass(frozen=True)
@@ -116,8 +196,10 @@ class SampleTask:
 
     workload: Samples
     accelerator: Accelerator
-    min_accelerators: int = 1
-    """One: the model of a benchmark fits the accelerators it is trained on."""
+
+    @cached_property
+    def min_accelerators(self) -> int:
+        return fewest_that_hold(self.workload, self.accelerator)
 
     def fewest_hours(self, accelerators: int) -> float:
         return 0.0
@@ -138,13 +220,20 @@ def size_samples(
     rate = rate_on(workload, one)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
-    job = workload.accelerators_per_job
-    count = accelerators or within_job(usual_count(single / USUAL_WALL_CLOCK_HOURS), 1, job)
+    job, least = workload.accelerators_per_job, fewest_that_hold(workload, one)
+    usual = max(least, usual_count(single / USUAL_WALL_CLOCK_HOURS))
+    count = accelerators or within_job(usual, least, job)
+    if count < least:
+        raise InvalidInput(
+            "accelerators",
+            f"{count} {one.name} cannot hold the training; allowed are {least} or more",
+        )
     efficiency = scaling_efficiency(count)
     goodput = workload.goodput or estimate_goodput(count)
     return SampleSize(
         accelerator=one,
         accelerators=count,
+        min_accelerators=least,
         rate=rate,
         scaling_efficiency=efficiency,
         goodput=goodput,
@@ -156,8 +245,7 @@ def size_samples(
 
 def _doubt(size: SampleSize) -> Iterator[str]:
     """Why to doubt a run: what is far beyond every published one; the time of a sample that is no
-    image; a model whose states one accelerator does not hold, as the memory of samples is not
-    counted and nothing else says so."""
+    image; a model whose states one accelerator does not hold."""
     workload, one = size.workload, size.accelerator
     is_given = workload.samples_per_second is not None
     known = sample_bounds()
@@ -176,14 +264,11 @@ def _doubt(size: SampleSize) -> Iterator[str]:
             "of the hours go to reading an image, and recommendation, tabular or signal models may "
             f"take a hundredth of them; {ROUGH_GUESS}; a rate measured in a pilot settles it"
         )
-    parameters = workload.parameters or 0.0
-    held = parameters * STATE_BYTES / 1024**3
-    if held > MARGIN * usable_gib(one):
+    if size.min_accelerators > 1:
         yield (
-            f"the memory of samples is not counted: {parameters:,.0f} parameters trained with "
-            f"AdamW hold {held:,.0f} GiB of weights, gradients and states, more than the "
-            f"{one.memory_gib:g} GiB of one {one.name}: it takes adapters, sharding or offload, "
-            "whose time is not in these hours"
+            f"one {one.name} does not hold the {workload.parameters or 0:,.0f} parameters trained "
+            f"with AdamW: they are sharded over {size.min_accelerators} or more (ZeRO stage 3), "
+            "whose traffic is not in these hours; adapters would need less"
         )
 
 

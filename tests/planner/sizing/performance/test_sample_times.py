@@ -213,3 +213,32 @@ def test_samples_far_smaller_than_any_image_are_named(gflops, more, is_named):
     named = [words for words in answer.warnings if "reading an image" in words]
     assert bool(named) is is_named
     assert answer.accelerator_hours.holds is not is_named
+
+
+def sized(one, count=None, **work):
+    described = {"kind": "samples", "samples": 1e6, "epochs": 1, **work}
+    return size_samples(parse(Samples, described), get(one), count)
+
+
+def test_a_card_too_small_for_the_states_is_refused():
+    """16 bytes a parameter: 298 GiB, of which eight T4 hold 110, and 15 GiB, which take two."""
+    work = {"forward_gflops_per_sample": 6000}
+    with pytest.raises(InvalidInput, match=r"298.0 GiB .* has 16 GiB"):
+        sized("nvidia-t4", parameters=20e9, **work)
+    two = sized("nvidia-t4", parameters=1e9, **work)
+    assert two.min_accelerators == 2
+    assert two.memory_gib == pytest.approx(14.9 / 2 + 1.1, abs=0.1)
+    with pytest.raises(InvalidInput, match="allowed are 2 or more"):
+        sized("nvidia-t4", 1, parameters=1e9, **work)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "gib"),
+    [("whisper-large-v3", 1.55e9, 24.8), ("SDXL", 2.567e9, 40.8), ("resnet152", 60e6, 1)],
+)
+def test_models_are_known_by_name(name, parameters, gib):
+    run = sized("nvidia-a100-80gb-sxm", model=name)
+    assert run.workload.parameters == pytest.approx(parameters, rel=0.01)
+    assert run.memory_gib == pytest.approx(gib, rel=0.05)
+    with pytest.raises(InvalidInput, match=r"is no benchmark; model .* sizes it"):
+        sized("nvidia-a100-80gb-sxm", benchmark=name)
