@@ -197,7 +197,35 @@ Optimizer = Literal[
 ]
 Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
-Tuning = Literal["benchmark", "hand_tuned", "standard", "first_version"]
+TRAINERS: Mapping[str, tuple[str, ...]] = {
+    "standard": ("Megatron", "torchtitan", "DeepSpeed", "FSDP", "Hugging Face", "HF Trainer", "TRL",
+                 "Axolotl", "Unsloth", "MaxText"),
+    "benchmark": ("MLPerf", "NeMo performance recipe"),
+    "hand_tuned": ("llm.c", "nanochat"),
+    "first_version": ("own",),
+}  # fmt: skip
+"""How well tuned code is → trainers of that class."""
+
+
+def _bare(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _class_of_trainer(value: object) -> object:
+    """The class of a trainer by its name: `Megatron-LM` is `standard`."""
+    if not isinstance(value, str) or value in TRAINERS:
+        return value
+    for tuning, names in TRAINERS.items():
+        if any(_bare(value).startswith(_bare(name)) for name in names):
+            return tuning
+    listed = "; ".join(f"{tuning} ({', '.join(names)})" for tuning, names in TRAINERS.items())
+    raise ValueError(f"{value!r} is not known; allowed are a trainer or its class: {listed}")
+
+
+Tuning = Annotated[
+    Literal["benchmark", "hand_tuned", "standard", "first_version"],
+    BeforeValidator(_class_of_trainer),
+]
 SampleTuning = Literal["hand_tuned", "standard", "first_version"]
 Loader = Literal["hand_tuned", "usual"]
 Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
@@ -314,8 +342,9 @@ class Training(_SizedWork):
     stage: Stage | None = None
     """Absent: fine-tuning with adapters or on fewer tokens than active parameters."""
     code: Tuning | None = None
-    """How well tuned the code is: `benchmark` is a vendor's recipe for this model and card
-    (Megatron-Core, as submitted to MLPerf); absent: what teams have, with its spread in the range.
+    """Trainer by name, such as torchtitan or Axolotl, or its class: `standard` (released trainers),
+    `benchmark` (a vendor's recipe for this model and card, as submitted to MLPerf), `hand_tuned`,
+    `first_version`; absent: what teams have, with its spread in the range. `trainer` is read too.
     """
     global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None
     """Tokens of one optimizer step; absent: usual for the work."""
@@ -353,7 +382,12 @@ class Training(_SizedWork):
     @model_validator(mode="before")
     @classmethod
     def _from_model(cls, data: Any) -> Any:
-        return fill_from_model(data) if isinstance(data, Mapping) else data
+        if not isinstance(data, Mapping):
+            return data
+        if "trainer" in data and data.get("code") is None:
+            data = {("code" if name == "trainer" else name): data[name]
+                    for name in data if name != "code"}  # fmt: skip
+        return fill_from_model(data)
 
     def _refusals(self) -> Iterator[InvalidInput]:
         yield from self._of_the_model()

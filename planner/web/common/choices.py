@@ -8,6 +8,7 @@ from typing import get_args
 
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.request.finance import SupportPlan
+from planner.contract.request.workload import TRAINERS
 from planner.costing.assumptions.assumptions import all_defaults
 from planner.costing.assumptions.cloud_support import get as get_support_plan
 from planner.costing.assumptions.reference_servers import all_servers
@@ -59,6 +60,10 @@ _PARTITIONS = {
 }
 
 
+def _trainers(tuning: str) -> str:
+    return ", ".join(TRAINERS[tuning])
+
+
 def _benchmarks() -> list[Choice]:
     choices = [
         (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
@@ -102,9 +107,9 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("qlora", "Fine-tune with QLoRA (4-bit)"),
     ),
     "tunings": _fixed(
-        ("standard", "Megatron, torchtitan, DeepSpeed, Hugging Face, Axolotl, Unsloth"),
-        ("benchmark", "A vendor's recipe for this model and card (MLPerf, Megatron-Core)"),
-        ("hand_tuned", "Our own code, tuned for speed (llm.c, nanochat)"),
+        ("standard", _trainers("standard")),
+        ("benchmark", f"A vendor's recipe for this model and card ({_trainers('benchmark')})"),
+        ("hand_tuned", f"Code tuned for speed ({_trainers('hand_tuned')})"),
         ("first_version", "Our own code, never profiled"),
     ),
     "sample_tunings": _fixed(
