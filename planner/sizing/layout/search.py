@@ -337,6 +337,11 @@ class LayoutTask:
         size = self._sequences(data, group)
         per_pass = size * data * splits.shape.sequence
         batches = np.maximum(1.0, np.floor(batch / per_pass + 1e-9))
+        if self._is_batch_kept and not is_whole(batch / splits.shape.sequence):
+            # A batch in round tokens: 16 million stand for 2,048 sequences, which fill 16 stages.
+            stages = splits.grid.pipeline
+            is_short = (batches < stages) & (stages * per_pass <= batch * (1 + SAME_BATCH))
+            batches = np.where(is_short, stages, batches)
         flying = np.minimum(batches, splits.grid.pipeline)
         possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
         possible &= splits.grid.expert <= self._most_experts

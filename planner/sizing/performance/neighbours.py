@@ -85,7 +85,7 @@ def find_neighbours(
     return tuple(
         Neighbour(
             **{name: getattr(run, name) for name in _SAME},
-            scaled_hours=step_hours * math.exp(run.excess),
+            scaled_hours=_scaled_hours(training, one, count, step_hours, run),
             is_same_work=_is_same_work(training, one, run),
             differs=", ".join(_differences(training, one, count, run)) or "nothing of size",
         )
@@ -107,6 +107,18 @@ def _distance(training: Training, one: Accelerator, count: int, run: NearRun) ->
     distance += OTHER_CARD * (run.accelerator != one.slug)
     distance += OTHER_KIND * (is_mixture(training) != (run.active_parameters < run.parameters))
     return distance + OTHER_KIND * (is_adapter(training) != run.is_adapter)
+
+
+def _scaled_hours(
+    training: Training, one: Accelerator, count: int, step_hours: float, run: NearRun
+) -> float:
+    """Hours of the work if done as a run was: those of the step model with the run's excess; of the
+    same work on as many its own by the work, as its layout is the run's too."""
+    is_near = 1 / WORTH_TELLING <= count / run.accelerators <= WORTH_TELLING
+    if not (is_near and _is_same_work(training, one, run)):
+        return step_hours * math.exp(run.excess)
+    work = active_parameters(training) * training.tokens
+    return run.accelerator_hours * work / (run.active_parameters * run.tokens)
 
 
 def _is_same_work(training: Training, one: Accelerator, run: NearRun) -> bool:

@@ -202,6 +202,8 @@ DEEPSEEK = {"model": "DeepSeek-V3", "tokens": 14.8e12, "sequence_length": 4096, 
     [
         (LLAMA_405B, {"global_batch_tokens": 2**24, "layout": {"tensor": 8, "pipeline": 16}},
          16_384, 30.84e6, 0.2),
+        (LLAMA_405B, {"global_batch_tokens": 16e6, "layout": {"tensor": 8, "pipeline": 16}},
+         16_384, 30.84e6, 0.2),
         (DEEPSEEK, {"global_batch_tokens": 15_360 * 4096, "layout": {"pipeline": 16, "expert": 64}},
          2048, 2.664e6, 0.15),
     ],
@@ -211,7 +213,9 @@ def test_the_largest_runs_are_in_their_range_and_near_with_their_layout(
 ):
     def asked(**more):
         request = {"workload": {"kind": "training", **work, **more}, "accelerator": "H100"}
-        return estimate(request | {"accelerators": count}).answer.accelerator_hours
+        answer = estimate(request | {"accelerators": count}).answer
+        assert answer.neighbours[0].scaled_hours == pytest.approx(hours, rel=0.02)
+        return answer.accelerator_hours
 
     silent, stated = asked(), asked(code="hand_tuned", **step)
     assert silent.p10 < hours < silent.p90
