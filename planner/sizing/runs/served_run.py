@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from planner.contract.models.known_models import is_encoder
 from planner.contract.request.workload import Serving
 from planner.sizing.footprint.memory import GIB
 from planner.sizing.performance.replicas import (
+    CACHE_BYTES,
     COUNTS,
     WEIGHT_BYTES,
     Load,
@@ -82,7 +83,7 @@ class ServingSize(RunSize):
         return (
             f"{pluralize(self.replicas, 'replica')} of {replica.accelerators} {one.name}{stages} "
             f"at the busiest, {self.paid_replicas:,} paid around the clock: each answers "
-            f"{self.requests_per_second:,.3g} requests a second in {self.precision}, "
+            f"{self.requests_per_second:,.3g} requests a second in {self.number_format}, "
             f"{replica.sequences:,.0f} at once, and spends {replica.prompt_share:.0%} of its time "
             "on prompts"
         )
@@ -107,16 +108,25 @@ class ServingSize(RunSize):
     def tensor_parallel(self) -> int:
         return self.replica.tensor
 
-    @property
+    @cached_property
     def memory_gib(self) -> float:
-        """The weights alone: the rest holds as many answers as fit."""
-        held = self.workload.parameters * WEIGHT_BYTES[self.precision]
-        return held / self.replica.accelerators / GIB
+        """Weights, and the cache of the answers written at once, half written in the mean."""
+        work, model = self.workload, _served(self.workload)[0]
+        tokens = work.prompt_tokens + work.answer_tokens / 2
+        cache = model.sequence_bytes(tokens, CACHE_BYTES[self.precision])
+        held = work.parameters * WEIGHT_BYTES[self.precision]
+        return (held + math.floor(self.replica.sequences) * cache) / self.replica.accelerators / GIB
+
+    @property
+    def number_format(self) -> str:
+        """Of the weights: 16 bits are fp16 on what has no bf16."""
+        is_older = self.precision == "bf16" and not self.accelerator.bf16_tflops
+        return "fp16" if is_older else self.precision
 
     @property
     def figures(self) -> RunFigures:
         return RunFigures(
-            precision=self.precision,
+            precision=self.number_format,
             min_accelerators=self.min_accelerators,
             memory_per_accelerator_gib=self.memory_gib,
             energy_kwh=self.energy_kwh,
@@ -128,7 +138,7 @@ class ServingSize(RunSize):
         replica, rate = self.replica, self.replica.tokens_per_second / self.replica.accelerators
         low, high = RATE_RANGES[self.workload.engine or "unsaid"]
         return ServingPlan(
-            precision=self.precision,
+            precision=self.number_format,
             accelerators_per_replica=replica.accelerators,
             tensor=replica.tensor,
             pipeline=replica.stages,

@@ -24,6 +24,14 @@ def served(accelerator="H100", **changes):
     return estimate({"workload": {**CHAT, **changes}, "accelerator": accelerator}).answer
 
 
+def test_memory_holds_the_cache_of_the_answers_written_at_once():
+    found = served(model="Llama-3.1-70B", precision="fp8", prompt_tokens=8000, answer_tokens=1000)
+    cache = found.serving.sequences_per_replica * 8500 * 163_840
+    held = (70.55e9 + cache) / found.serving.accelerators_per_replica / 2**30
+    assert found.memory_per_accelerator_gib == pytest.approx(held, rel=0.001)
+    assert served("V100").precision == "fp16"
+
+
 def replica(model=EIGHT, precision="bf16", count=1, **changes):
     placed = replica_on(model, H100, precision, replace(LOAD, **changes), count)
     assert placed is not None
