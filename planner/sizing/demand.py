@@ -18,6 +18,7 @@ from planner.sizing.candidates.candidates import (
     notes_on,
     nothing_fits,
 )
+from planner.sizing.candidates.other_chips import cpu_note
 from planner.sizing.evidence.benchmarks import MIXED
 from planner.sizing.performance.levels import throughput_index
 from planner.sizing.runs.run_size import RunSize
@@ -65,6 +66,8 @@ class Demand:
     """accelerator → why it cannot do the work."""
     warnings: tuple[str, ...] = ()
     """What to know of the work as the reference does it."""
+    cpu_words: tuple[str, ...] = ()
+    """That a CPU is enough, where it is."""
     sizes: Mapping[str, tuple[RunSize, ...]] = field(default_factory=dict, compare=False)
     """accelerator → each window's run on it; empty for hours that were given."""
     is_sized: bool = False
@@ -90,8 +93,8 @@ class Demand:
         used = [one.accelerator for one in self.candidates if one.accelerator in kinds]
         sized = [kind for kind in used if kind in self.sizes]
         if not sized or sized == [self.accelerator]:
-            return self.warnings
-        return _warnings_of([size for kind in sized for size in self.sizes[kind]])
+            return (*self.cpu_words, *self.warnings)
+        return self.cpu_words + _warnings_of([size for kind in sized for size in self.sizes[kind]])
 
     @property
     def run_width(self) -> float:
@@ -220,6 +223,7 @@ def _size_workload(
     reference = resolve_all(named)[0].slug if named is not None else choose_reference(eligible)
     sizes = {slug: laid.sizes for slug, laid in eligible.items()}
     schedule = eligible.pop(reference)
+    cpu = cpu_note(workload, sum(w.count for w in windows), float(schedule.hours.sum()))
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
     return Demand(
         accelerator=reference,
@@ -230,6 +234,7 @@ def _size_workload(
         range_p10_p90=schedule.largest.range_p10_p90,
         excluded=excluded,
         warnings=_warnings_of(schedule.sizes),
+        cpu_words=(f"{cpu.note} ({cpu.hours:,.2g} h of 16 virtual CPUs)",) if cpu.is_enough else (),
         sizes=sizes,
         is_sized=True,
         runs=workload.runs or (),

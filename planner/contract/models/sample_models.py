@@ -33,7 +33,7 @@ class SampleModel:
 @cache
 def sample_models() -> dict[str, SampleModel]:
     """Name without case and punctuation → model."""
-    known = {}
+    known: dict[str, SampleModel] = {}
     with _TABLE.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
             others = tuple(row["other_names"].split())
@@ -57,6 +57,11 @@ def find_sample_model(name: str) -> SampleModel | None:
     ('Whisper-large', 'ResNet-152')
     """
     return sample_models().get(_key(name.rsplit("/", 1)[-1]))
+
+
+def model_of_benchmark(workload: str) -> SampleModel | None:
+    """The model that a benchmark trains."""
+    return next((one for one in sample_models().values() if workload in one.benchmarks), None)
 
 
 def fill_from_sample_model(data: Mapping[str, object]) -> Mapping[str, object]:

@@ -340,7 +340,7 @@ LIGHT_GIB, LIGHT_HOURS = 24.0, 100.0
 days; planning values of this project, 2026."""
 TIERS = {
     "light": "one card of up to 24 GiB for some days: workstation or inference cards do",
-    "complex": "one server: cards of more than 24 GiB, better with fast links",
+    "complex": "one server: several cards, or of more than 24 GiB, better with fast links",
     "very_demanding": "several servers: accelerators with NVLink or its like and a fast network",
 }
 """Tiers of work → the cards that serve it."""

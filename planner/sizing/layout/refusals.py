@@ -126,7 +126,8 @@ def _changes(training: Training) -> Iterator[tuple[str, Any]]:
         yield "zero_stage", 3
     is_full = not is_adapter(training)
     if is_full:
-        yield from _smaller_states(training)
+        yield from (("optimizer_offload", True),) * (not training.optimizer_offload)
+        yield from (("optimizer", "adamw_8bit"),) * (training.optimizer not in SMALL_STATES)
     length = training.sequence_length or USUAL_LENGTH
     while (length := length // 2) >= SHORTEST:
         yield "sequence_length", length
@@ -135,13 +136,6 @@ def _changes(training: Training) -> Iterator[tuple[str, Any]]:
         yield from (("optimizer", name) for name in adapters if name != training.optimizer)
         if not training.weights_offload:
             yield "weights_offload", True
-
-
-def _smaller_states(training: Training) -> Iterator[tuple[str, Any]]:
-    if not training.optimizer_offload:
-        yield "optimizer_offload", True
-    if training.optimizer not in SMALL_STATES:
-        yield "optimizer", "adamw_8bit"
 
 
 def _in_words(field: str, value: Any) -> str:

@@ -284,9 +284,8 @@ class LayoutTask:
         is_split = own is not None and own.tensor * own.pipeline > 1
         is_sharded = training.zero_stage in (None, 3) and not is_split
         is_open = training.weights_offload is None and is_adapter(training) and is_sharded
-        if not is_open or self.accelerator.slug == SHARES_MEMORY:
-            return None
-        if self.accelerator.vendor not in ("NVIDIA", "AMD"):
+        one = self.accelerator
+        if not is_open or one.slug == SHARES_MEMORY or one.vendor not in ("NVIDIA", "AMD"):
             return None
         other = replace(self, training=training.model_copy(update={"weights_offload": True}))
         least, most = other.least(), self.least()

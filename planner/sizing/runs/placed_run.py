@@ -91,8 +91,6 @@ planning choice, 2026."""
 MOST_UNLIKE = 4.0
 """Parameters over those of a usual shape, or the reverse, from which one of them is doubted: the
 models of the table have 0.76 to 1.93; a planning choice, 2026."""
-LONG_YEARS = 10.0
-"""Years from which a run is said to take too long to be one; a planning choice, 2026."""
 MUCH_LONGER = 1.5
 """Hours over others from which they are told as a multiple; a planning choice, 2026."""
 
@@ -330,12 +328,7 @@ def _warn_borrowed_rate(size: PlacedSize) -> Iterator[str]:
 
 def _warn_number(size: PlacedSize) -> Iterator[str]:
     yield from size.count_words
-    years = size.wall_clock_hours / (730 * 12)
-    if years >= LONG_YEARS:
-        yield (
-            f"on {size.accelerators:,} accelerators it takes {years:,.0f} years: use more, or do "
-            "less work"
-        )
+    yield from size.warn_long()
 
 
 def _warn_step(size: PlacedSize) -> Iterator[str]:
@@ -754,7 +747,7 @@ def placed_on(training: Training, one: Accelerator) -> PlacedTask:
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision))
     least, other, job = layouts.least(), layouts.streamed, requested.accelerators_per_job
     work, peak = compute_work(training), peak_flops(one, precision)
-    streamed = other and PlacedTask(other, work, peak, other.least() or 1, requested)
+    streamed = PlacedTask(other, work, peak, other.least() or 1, requested) if other else None
     if streamed and (least is None or (job and job < least)):
         return streamed
     if least is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -21,9 +22,12 @@ from planner.sizing.performance.goodput import (
     goodput_by_band,
     job_mtbf,
 )
+from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 
 NORMAL = NormalDist()
+LONG_DAYS = 180.0
+"""Days from which a run is said to take too long to be one; a planning choice, 2026."""
 
 
 def range_sds(range_p10_p90: tuple[float, float]) -> tuple[float, float]:
@@ -92,6 +96,14 @@ class RunSize(ABC):
     @property
     def wall_clock_hours(self) -> float:
         return self.hours / self.accelerators
+
+    def warn_long(self) -> Iterator[str]:
+        """That it takes longer than anybody waits."""
+        days = self.wall_clock_hours / 24
+        if days >= LONG_DAYS:
+            takes = f"{days:,.0f} days" if days < 3650 else f"{days / 365:,.0f} years"
+            named = pluralize(self.accelerators, "accelerator")
+            yield f"on {named} it takes {takes}: use more, or do less work"
 
     @property
     def energy_kwh(self) -> float | None:

@@ -21,7 +21,7 @@ from functools import cache, cached_property, lru_cache
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.accelerator_names import SOFTWARE_BY_VENDOR
 from planner.contract.answer.estimate import RunFigures
-from planner.contract.models.sample_models import sample_models
+from planner.contract.models.sample_models import model_of_benchmark
 from planner.contract.request.workload import Samples
 from planner.sizing.evidence import fitted, typed
 from planner.sizing.evidence.benchmarks import (
@@ -103,22 +103,13 @@ class SampleSize(RunSize):
     @property
     def memory_gib(self) -> float | None:
         """With one sample at a time: batches fill the rest."""
-        held = held_by(self.workload)
-        return held and held.on(self.accelerators if self.min_accelerators > 1 else 1)
+        if (held := held_by(self.workload)) is None:
+            return None
+        return held[0] / (self.accelerators if self.min_accelerators > 1 else 1) + held[1]
 
     @property
     def least_gib(self) -> float:
         return self.memory_gib or 0.0
-
-    @property
-    def memory_reason(self) -> str:
-        held = self.memory_gib
-        return (
-            f"memory: one sample at a time holds {held:,.1f} of "
-            f"{usable_gib(self.accelerator):,.1f} GiB that can be used on each"
-            if held
-            else ""
-        )
 
     @property
     def dense_tflops(self) -> float | None:
@@ -133,59 +124,39 @@ class SampleSize(RunSize):
         )
 
 
-@dataclass(frozen=True)
-class Held:
-    """GiB of a model in training: what accelerators may share, and what each needs for a sample."""
-
-    states: float
-    sample: float
-
-    def on(self, accelerators: int) -> float:
-        """On each of n that share the states only if one is too small for them."""
-        return self.states / accelerators + self.sample
-
-
 @lru_cache(maxsize=256)
-def held_by(workload: Samples) -> Held | None:
-    """What a training on samples holds; None where its parameters are not known, or where a rate
-    of the team's own says that it ran.
+def held_by(workload: Samples) -> tuple[float, float] | None:
+    """GiB of weights, gradients and states of AdamW, 16 bytes a parameter, and of one sample at
+    work; None where parameters are not known, or a rate of the team's own says that it ran.
 
-    Weights, gradients and states of AdamW, 16 bytes a parameter, and of one sample twice the values
-    that its layers put out, outputs of layers and of their norms: ResNet-50 of 32 bits takes 89 MB
-    an image.
+    A sample keeps twice the values that its layers put out, theirs and those of their norms: 89 MB
+    an image of ResNet-50 in 32 bits.
     """
-    slug = workload.benchmark or ""
-    rows = benchmarks().get(slug, ())
-    known = next(
-        (m for m in sample_models().values() if rows and rows[0].workload in m.benchmarks), None
-    )
-    parameters = workload.parameters or (known and known.parameters)
-    if parameters is None or workload.samples_per_second is not None:
+    rows = benchmarks().get(workload.benchmark or "")
+    known = model_of_benchmark(rows[0].workload) if rows else None
+    parameters = workload.parameters or (known.parameters if known else 0.0)
+    if not parameters or workload.samples_per_second is not None:
         return None
     gflops = workload.forward_gflops_per_sample or (known and known.forward_gflops) or 0.0
     law = ARCHITECTURES[workload.architecture or (known and known.architecture) or ""]
     width = 4 if _precision_class(workload) == FULL else 2
     values = law.values * (gflops * 1e9 / law.flops) ** law.exponent
-    return Held(parameters * STATE_BYTES / GIB, 2 * values * width / GIB)
+    return parameters * STATE_BYTES / GIB, 2 * values * width / GIB
 
 
 def fewest_that_hold(workload: Samples, one: Accelerator) -> int:
     """Fewest accelerators of a server that hold a training, their share of the states and a sample
     each; refuses one that is too small."""
-    held = held_by(workload)
-    if held is None:
-        return 1
-    limit, most = MARGIN * usable_gib(one), max(ONE_NODE, fast_domain(one))
-    if held.on(1) <= limit:
-        return 1
-    least = math.ceil(held.states / (limit - held.sample)) if held.sample < limit else most + 1
+    states, sample = held_by(workload) or (0.0, 0.0)
+    left, most = MARGIN * usable_gib(one) - sample, max(ONE_NODE, fast_domain(one))
+    least = max(1, math.ceil(states / left)) if left > 0 else most + 1
     if least > most:
         raise InvalidInput(
             "accelerator",
-            f"the training holds {held.states:,.1f} GiB of weights, gradients and states of AdamW "
-            f"and {held.sample:,.1f} GiB for each sample at work, and {one.name} has "
-            f"{one.memory_gib:g} GiB: {most} of a server do not hold it; an accelerator with more "
-            "memory would, or samples_per_second measured with adapters or offload",
+            f"the training holds {states:,.1f} GiB of weights, gradients and states of AdamW and "
+            f"{sample:,.1f} GiB for each sample at work, and {one.name} has {one.memory_gib:g} "
+            f"GiB: {most} of a server do not hold it; an accelerator with more memory would, or "
+            "samples_per_second measured with adapters or offload",
         )
     return least
 
@@ -254,6 +225,7 @@ def _doubt(size: SampleSize) -> Iterator[str]:
         workload.parameters, model, size.accelerators, cluster, has_user_rate=is_given
     )
     yield from far.values()
+    yield from size.warn_long()
     if is_given or workload.benchmark is not None:
         return
     gflops = workload.forward_gflops_per_sample

@@ -1,11 +1,13 @@
 """Hours of work on samples: parts of a sample's time by hand, and published trainings."""
 
+import datetime as dt
 import math
 
 import pytest
 
 from planner.contract.request.workload import Samples
 from planner.contract.validation import parse
+from planner.sizing.demand import compute_demand
 from planner.sizing.estimate import estimate
 from planner.sizing.evidence.benchmarks import FULL, MIXED
 from planner.sizing.performance.goodput import estimate_goodput
@@ -242,3 +244,11 @@ def test_models_are_known_by_name(name, parameters, gib):
     assert run.memory_gib == pytest.approx(gib, rel=0.05)
     with pytest.raises(InvalidInput, match=r"is no benchmark; model .* sizes it"):
         sized("nvidia-a100-80gb-sxm", benchmark=name)
+
+
+def test_long_runs_and_a_cpu_that_is_enough_are_said_where_money_is_decided():
+    long = sized("nvidia-t4", 1, samples=1e9, epochs=30, forward_gflops_per_sample=8)
+    assert any(words.endswith("days: use more, or do less work") for words in long.warnings)
+    small = {"kind": "samples", "samples": 1e5, "epochs": 3, "forward_gflops_per_sample": 0.05}
+    demand = compute_demand(parse(Samples, small), dt.date(2027, 1, 1), 12)
+    assert "rent no accelerator" in demand.warnings_on(["nvidia-t4"])[0]

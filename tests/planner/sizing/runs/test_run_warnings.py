@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from planner.contract.request.workload import Samples, Training
+from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import estimate
 from planner.sizing.performance.confidence import FAR, LARGEST_CLUSTER, calibrated_bounds
 from planner.sizing.runs.placed_run import placed_on
-from planner.sizing.runs.sample_run import size_samples
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from tests.planner.contract.models.configs import QWEN2_7B
@@ -118,22 +117,6 @@ def test_layers_without_attention_take_less_time_at_long_sequences() -> None:
         return placed_on(parse(Training, {**work, "config": config}), get(H100)).at(8).hours
 
     assert hours(LINEAR) < 0.85 * hours(QWEN2_7B)
-
-
-@pytest.mark.parametrize(
-    ("more", "is_said"),
-    [
-        ({"forward_gflops_per_sample": 3e4, "parameters": 12e9}, True),
-        ({"forward_gflops_per_sample": 3e4, "parameters": 2.6e9}, False),
-        ({"samples_per_second": 2, "accelerator": H100, "parameters": 12e9}, False),
-    ],
-)
-def test_samples_of_a_model_that_one_accelerator_does_not_hold_are_named(
-    more: dict[str, Any], is_said: bool
-) -> None:
-    work = parse(Samples, {"kind": "samples", "samples": 1e5, "epochs": 1, **more})
-    words = "parameters trained with AdamW hold 179 GiB of weights, gradients and states, more"
-    assert (words in " ".join(size_samples(work, get(H100), 1).warnings)) is is_said
 
 
 def test_more_layers_with_a_window_than_there_are_are_refused() -> None:
