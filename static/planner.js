@@ -85,6 +85,26 @@
     writeGrid(grid);
   });
 
+  /* A field that is chosen is written into the box of JSON, at its place. */
+  document.addEventListener("change", (event) => {
+    const name = event.target.closest("[data-completes]");
+    if (!name?.value.trim()) return;
+    const box = document.getElementById(name.dataset.completes);
+    let whole;
+    try {
+      whole = JSON.parse(box.value || "{}");
+    } catch { return; }
+    const path = name.value.trim().split(".");
+    const last = path.pop();
+    const place = path.reduce((here, one) => (here[one] ??= {}), whole);
+    place[last] ??= null;
+    box.value = JSON.stringify(whole, null, 1);
+    name.value = "";
+    box.focus();
+    const at = box.value.indexOf("null", box.value.indexOf(`"${last}"`));
+    if (at >= 0) box.setSelectionRange(at, at + 4);
+  });
+
   /* Copies a link instead of following it. */
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");

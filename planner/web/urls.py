@@ -9,7 +9,7 @@ from planner.web.plan import accelerators, plan_page, start, usage
 from planner.web.team import portfolio
 
 urlpatterns = [
-    path("", start.start, name="start"),
+    path("", plan_page.plan, name="start"),
     path("plan/", plan_page.plan, name="plan"),
     path("plan/pack/", plan_page.pack, name="plan-pack"),
     path("plan/live/", plan_page.live, name="plan-live"),

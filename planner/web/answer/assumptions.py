@@ -13,25 +13,13 @@ from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.workload import DEFAULT_MONTHS
-from planner.web.common.choices import Choice, list_choices
-from planner.web.common.fields import (
-    ALL,
-    FINANCE,
-    FINANCING,
-    LIMITS,
-    OWNING,
-    RISK,
-    RULES,
-    find_label,
-    in_field_unit,
-    name_dates,
-)
+from planner.web.common.choices import Choice
+from planner.web.common.fields import find_field, find_label, in_field_unit, name_dates
 from planner.web.common.formatting import plain, unit_words, unseparated
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES, find_typed
 from pricing.common.invalid_input import InvalidInput
 
-_FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
 _FIXED_LABELS = {
@@ -41,17 +29,6 @@ _FIXED_LABELS = {
     "risk.spot_patience_hours": "Wait for spot before work runs on demand",
 }
 """What stands in the assumptions and has no box."""
-_WITH_BOX = (
-    frozenset(
-        field.path
-        for field in (*OWNING, *FINANCING, *FINANCE, *RISK, *LIMITS)
-        if field.path.startswith(("on_prem.", "finance.", "risk.", "constraints.undated_"))
-    )
-    | {field.path for field in RULES}
-    | {"workload.interruptible", "workload.accelerators_per_job"}
-    | {"constraints.min_provider_share"}
-    | {"start", "horizon_months", "workload.mfu", "workload.goodput"}
-)
 _RATE = "exchange_rates."
 _BETWEEN = ", "
 """What stands between several choices in one value."""
@@ -107,7 +84,7 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     return [
         Message(path, refused.get(path, ""))
         for path in paths
-        if path in _WITH_BOX or path.startswith(_RATE)
+        if path.startswith(_RATE) or find_field(path)
     ]
 
 
@@ -117,9 +94,9 @@ def list_assumption_rows(answer: ComparisonAnswer | PortfolioAnswer) -> list[Ass
 
 def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     path = row.field
-    field = _FIELDS.get(_EDITED_AS.get(path, path))
+    field = find_field(_EDITED_AS.get(path, path))
     if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):
-        titles = dict(list_choices(field.choices))
+        titles = dict(field.options)
         listed = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
         return AssumptionRow(field.path, field.label, "", "", listed, "", False, row.source)
     if field is None:
@@ -142,15 +119,14 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     in_unit = str(row.value) if figure is None else plain(figure)
     typed = str(row.value).replace(",", "") if figure is None else unseparated(figure)
     shown = named if edits_another else in_unit
-    choices = tuple(list_choices(field.choices)) if field.choices else ()
+    choices = tuple(field.options)
     return AssumptionRow(
         path=field.path,
         label=field.label,
         name=field.name,
         value=typed if row.given else "",
         shown=dict(choices).get(shown, shown),
-        unit=field.unit.replace("money", currency)
-        or ("" if field.choices else unit_words(row.unit)),
+        unit=field.unit.replace("money", currency) or ("" if choices else unit_words(row.unit)),
         given=row.given,
         source=row.source,
         choices=choices,

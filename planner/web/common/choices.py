@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import get_args
 
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
+from planner.contract.models.known_models import model_names
 from planner.contract.request.finance import SupportPlan
 from planner.contract.request.workload import TRAINERS
 from planner.costing.assumptions.assumptions import all_defaults
@@ -15,6 +17,7 @@ from planner.costing.assumptions.reference_servers import all_servers
 from planner.sizing.evidence.benchmarks import benchmarks
 from planner.web.common.query_codec import SCALES
 from pricing import catalog
+from pricing.common.tables import read_rows
 from pricing.market.accelerators import all_accelerators
 from pricing.market.clouds import PARTITIONS
 from pricing.market.offers import PurchaseOption
@@ -38,30 +41,26 @@ def geography_title(name: str) -> str:
     return name.replace("-", " ").title().replace("Us ", "US ")
 
 
-def _providers() -> list[Choice]:
-    return [(name, provider_title(name)) for name in catalog.current().offers.provider.names]
-
-
 _COUNTRY_GROUPS: tuple[Choice, ...] = (
     ("eu", "European Union"),
     ("eea", "European Economic Area"),
     ("uk", "United Kingdom"),
     ("switzerland", "Switzerland"),
 )
-_PARTITIONS = {
-    "commercial": "Commercial regions",
-    "aws-china": "AWS China",
-    "aws-us-gov": "AWS GovCloud (US)",
-    "aws-us-iso": "AWS for US intelligence",
-    "azure-china": "Azure China",
-    "azure-us-gov": "Azure for the US government",
-    "other-clouds": "Other clouds",
-    "marketplaces": "Marketplaces",
+_WORDS = {
+    (row["field"], row["value"]): row["words"]
+    for row in read_rows(Path(__file__).parent / "choice_words.csv")
 }
 
 
-def _trainers(tuning: str) -> str:
-    return ", ".join(TRAINERS[tuning])
+def value_words(field: str, value: str) -> str:
+    """What a page calls a value of a field, or of a list of choices; the value in words where
+    nothing is said of it."""
+    if field == "purchase_option":
+        return value.removeprefix("dws_").replace("_", " ")
+    plain = {"true": "Yes", "false": "No"}.get(value, value.replace("_", " ").capitalize())
+    words = _WORDS.get((field, value), plain)
+    return words.format(trainers=", ".join(TRAINERS[value])) if "{trainers}" in words else words
 
 
 def _benchmarks() -> list[Choice]:
@@ -73,12 +72,9 @@ def _benchmarks() -> list[Choice]:
     return sorted(choices, key=lambda pair: pair[1])
 
 
-def _fixed(*pairs: Choice) -> Callable[[], list[Choice]]:
-    return lambda: list(pairs)
-
-
 _CHOICES: dict[str, Callable[[], list[Choice]]] = {
-    "providers": _providers,
+    "models": lambda: [(name, name) for name in model_names()],
+    "providers": lambda: [(p, provider_title(p)) for p in catalog.current().offers.provider.names],
     "geographies": lambda: [
         *(
             (name, geography_title(name))
@@ -97,84 +93,15 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
     ],
     "benchmarks": _benchmarks,
     "purchase_options": lambda: [
-        (option.value, option.value.removeprefix("dws_").replace("_", " "))
-        for option in PurchaseOption
+        (option, value_words("purchase_option", option.value)) for option in PurchaseOption
     ],
-    "optimizers": _fixed(
-        ("adamw", "Train all weights (AdamW)"),
-        ("sgd", "Train all weights (SGD)"),
-        ("lora", "Fine-tune with LoRA"),
-        ("qlora", "Fine-tune with QLoRA (4-bit)"),
-    ),
-    "tunings": _fixed(
-        ("standard", _trainers("standard")),
-        ("benchmark", f"A vendor's recipe for this model and card ({_trainers('benchmark')})"),
-        ("hand_tuned", f"Code tuned for speed ({_trainers('hand_tuned')})"),
-        ("first_version", "Our own code, never profiled"),
-    ),
-    "sample_tunings": _fixed(
-        ("hand_tuned", "Hand-tuned for speed"),
-        ("standard", "Standard framework"),
-        ("first_version", "First version, not profiled"),
-    ),
-    "loaders": _fixed(
-        ("hand_tuned", "Tuned for speed (FFCV, DALI)"), ("usual", "The framework's own")
-    ),
-    "precisions": _fixed(
-        *((name, name) for name in ("bf16", "fp16", "fp8", "fp4", "tf32", "fp32"))
-    ),
-    "serving_engines": _fixed(
-        ("tuned", "An engine tuned to model and load"),
-        ("default", "An engine as installed (vLLM, SGLang)"),
-    ),
-    "depreciations": _fixed(
-        ("straight_line", "Straight line"), ("macrs_5", "MACRS, 5 years"), ("none", "None")
-    ),
-    "cash_timings": _fixed(
-        ("month_start", "At the start of their month"),
-        ("month_middle", "In the middle of their month"),
-        ("month_end", "At the end of their month"),
-        ("year_end", "At the end of each year of the plan"),
-    ),
-    "financing": _fixed(
-        ("purchase", "Their price at once"),
-        ("loan", "A loan"),
-        ("hire_purchase", "Hire purchase"),
-        ("lease", "A lease: they go back at its end"),
-    ),
-    "data_homes": lambda: [("on_prem", "Own premises"), *_providers()],
-    "instalments": _fixed(
-        ("in_arrears", "At the end of their month"), ("in_advance", "At the start of their month")
-    ),
+    "data_homes": lambda: [("on_prem", "Own premises"), *list_choices("providers")],
     "cloud_support_plans": lambda: [
         (plan, "No plan" if plan == "none" else get_support_plan(plan).label)
         for plan in get_args(SupportPlan)
     ],
     "scenarios": lambda: list(SCENARIO_TITLES.items()),
-    "partitions": lambda: [(name, _PARTITIONS.get(name, name)) for name in PARTITIONS],
-    "software": _fixed(
-        ("cuda", "CUDA (NVIDIA)"),
-        ("rocm", "ROCm (AMD)"),
-        ("xla", "XLA (TPU)"),
-        ("neuron", "Neuron (Trainium)"),
-        ("any", "Any of them"),
-    ),
-    "interruptible": _fixed(
-        ("true", "Yes, it can be interrupted"), ("false", "No, it runs until it is done")
-    ),
-    "partial_nodes": _fixed(
-        ("false", "Whole machines only"),
-        ("true", "Parts of a machine, at their share of its price"),
-    ),
-    "any_node": _fixed(
-        ("false", "Large enough and joined by a network"),
-        ("true", "Any size, interconnect and network"),
-    ),
-    "term_ends": _fixed(
-        ("full", "Every payment counts"), ("within", "None may end after the horizon")
-    ),
-    "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
-    "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices and servers")),
+    "partitions": lambda: [(name, value_words("partitions", name)) for name in PARTITIONS],
 }
 
 

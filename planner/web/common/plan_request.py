@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +18,8 @@ from planner.services.projects.comparisons import ComparisonOutcome, compare_for
 from planner.services.teams.team_rates import inherit
 from planner.web.common import fields, query_codec
 from planner.web.common.choices import provider_title
-from planner.web.common.fields import SAMPLES, TRAINING
-from planner.web.common.query_codec import drop_empty, flatten
+from planner.web.common.fields import KIND_FIELDS
+from planner.web.common.query_codec import drop_empty, flatten, to_pattern
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -89,32 +90,12 @@ def find_newer_prices(query: QueryDict) -> tuple[ProviderUpdate, ...] | None:
     )
 
 
-_KIND_FIELDS: Mapping[str, frozenset[str]] = {
-    "training": frozenset(field.path for field in (*fields.MODEL, *TRAINING)),
-    "samples": frozenset(field.path for field in SAMPLES),
-    "serving": frozenset(field.path for field in (*fields.MODEL, *fields.SERVING)),
-    "accelerator_hours": frozenset(field.path for field in fields.HOURS),
-}
-_SHARED_FIELDS = frozenset(
-    {
-        *("workload.precision", "workload.goodput", "workload.experiments_factor"),
-        *("workload.runs", "workload.sweep.trials", "workload.sweep.share"),
-    }
-)
-PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
+REST, REST_EXAMPLE = "rest", '{"finance": {"tax_rate": 0.21}}'
+"""Name of the box of JSON, which a plan page spreads into names of its own."""
+PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", "work", PRICES, RATES, REST})
 """Names of the address that are about the page, not part of the request."""
 MAX_SAMPLES_AT_ONCE = 100_000
 """Most Monte Carlo samples that a page computes while a visitor waits."""
-
-
-def unselected_tab_fields(kind: str) -> frozenset[str]:
-    """Fields of the tabs that are not chosen: typed there, they stay in the form but out of
-    the request."""
-    others = frozenset().union(*(paths for name, paths in _KIND_FIELDS.items() if name != kind))
-    own = _KIND_FIELDS.get(kind, frozenset())
-    if kind in ("accelerator_hours", "serving"):
-        return (others | _SHARED_FIELDS) - own
-    return others - own - _SHARED_FIELDS
 
 
 def is_page_only(name: str) -> bool:
@@ -122,15 +103,43 @@ def is_page_only(name: str) -> bool:
     return path.partition(".")[0] == "rows" or path in PAGE_ONLY
 
 
+def is_of_other_work(name: str, kind: str) -> bool:
+    """Whether a name is a field of another kind of work alone: what was typed there stays out of
+    the request."""
+    path = to_pattern(name.partition("~")[0])
+    own = KIND_FIELDS.get(kind)
+    return own is not None and path not in own and any(path in one for one in KIND_FIELDS.values())
+
+
 def read_plan_request(query: QueryDict) -> dict[str, Any]:
-    unselected = unselected_tab_fields(query.get("workload.kind", ""))
-    unused = [name for name in query if is_page_only(name) or _is_under(name, unselected)]
-    return query_codec.read(query_codec.drop_empty(query, *unused), fields.FIELD_TYPES)
+    kind = query.get("workload.kind", "")
+    unused = [name for name in query if is_page_only(name) or is_of_other_work(name, kind)]
+    tidy = query_codec.drop_empty(query, *unused)
+    return query_codec.read(tidy, fields.FIELD_TYPES, fields.usual_share)
 
 
-def _is_under(name: str, paths: frozenset[str]) -> bool:
-    path = name.partition("~")[0]
-    return path in paths or any(path.startswith(f"{parent}.") for parent in paths)
+def spread_rest(query: QueryDict) -> QueryDict:
+    """The address with what the box of all else holds, JSON of a request, as names of its own.
+
+    Raises `InvalidInput` where that is no such JSON, or names what a box above has already.
+    """
+    text = query.get(REST, "").strip()
+    if not text:
+        return query
+    try:
+        rest = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        where = f"line {problem.lineno}: " if isinstance(problem, json.JSONDecodeError) else ""
+        raise InvalidInput(REST, f"{where}this is no JSON; an example is {REST_EXAMPLE}") from None
+    if not isinstance(rest, dict):
+        raise InvalidInput(REST, f"write an object of fields, such as {REST_EXAMPLE}")
+    tidy = drop_empty(query, REST)
+    taken = {name.partition("~")[0] for name in tidy}
+    for name, value in flatten(rest):
+        if name in taken:
+            raise InvalidInput(REST, f"{name} has a value in a box already; leave one of the two")
+        tidy.appendlist(name, value)
+    return tidy
 
 
 def answer_plan(
@@ -141,7 +150,10 @@ def answer_plan(
     A query string that names price revisions is a shared link: it holds every rate already and
     is answered at those prices. `brief` leaves out risk and sensitivity.
     """
-    request = read_plan_request(query)
+    try:
+        request = read_plan_request(spread_rest(query))
+    except InvalidInput as refusal:
+        return ComparisonOutcome({}, errors=refusal.all())
     if "workload" not in request:
         return ComparisonOutcome(request)
     compared = request

@@ -8,14 +8,13 @@ here: text that is no number goes to the core as it is, and is refused there by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.typed_numbers import (
     plain_number,
     spell_out,
@@ -39,7 +38,7 @@ _MAGNITUDE = re.compile(
 )
 _OF_MAGNITUDE = {"t": "tn", "k": "k", "m": "mn", "b": "bn", "thousand": "k"}
 _OF_BUDGETS = "_budget"
-_SEPARATORS = re.compile(r"[\s,;]+")
+_SEPARATOR = re.compile(r"[,;\n]")
 _BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0\u202f]*(?:[^\S\u00a0\u202f]|;|,\s)[^\S\u00a0\u202f]*")
 """White space, a semicolon, or a comma with a space behind it."""
 _BARE_LIST = re.compile(r"\d+(?:,\d+){2,}")
@@ -84,11 +83,6 @@ def numbers(text: str) -> int | float | str | list[int | float | str]:
     return values[0] if question == tidy else question
 
 
-def parts(text: str) -> list[str]:
-    """A list typed in one line: `us-east-1, us-west-2`."""
-    return [part for part in _SEPARATORS.split(text.strip()) if part]
-
-
 def _insert(tree: dict[str, Any], path: list[str], value: Any) -> None:
     *groups, last = path
     here: Any = tree
@@ -123,10 +117,12 @@ def to_pattern(path: str) -> str:
     return ".".join("*" if read_position(s) is not None else s for s in to_segments(path))
 
 
-def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
+def read(
+    query: QueryDict, field_types: Mapping[str, str], default_share: DefaultShare = lambda _: None
+) -> dict[str, Any]:
     """The request of a query string. `field_types` gives the type of value of each path, with
     list positions written as `*` and everything below a name as `**`: text, number, numbers,
-    words, flag, choices, or nothing (an empty list or group).
+    flag, choices, or nothing (an empty list or group).
 
     An empty value is an absent one; a path not in `field_types` is passed on as text, so that
     the core can refuse it by name.
@@ -144,29 +140,22 @@ def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
         if path.endswith(_OF_BUDGETS):
             values = [spell_out(value.strip()) for value in values]
         value = _convert(field_type, values, scale)
-        if path in _LARGE_SHARES and scale == "pct" and "%" not in values[-1]:
-            value = _ask_below_one(values[-1].strip(), value)
+        if scale == "pct" and "%" not in values[-1]:
+            value = _ask_below_one(values[-1].strip(), value, default_share(path))
         _insert(tree, segments, value)
     request = _close_lists(tree)
     return request if isinstance(request, dict) else {}
 
 
-_LARGE_SHARES = frozenset(
-    {
-        "workload.mfu",
-        "workload.goodput",
-        "risk.spot_goodput",
-        "on_prem.utilisation_ceiling",
-        "constraints.max_spot_share",
-        "constraints.max_provider_share",
-        "constraints.min_provider_share",
-    }
-)
-"""Shares of which nobody means less than one per cent: 0.4 in their boxes may be 40 %."""
+DefaultShare = Callable[[str], float | None]
+"""Path of a share → what is usual, 0 where nothing is; None of what is no share."""
 
 
-def _ask_below_one(text: str, value: Any) -> Any:
-    if not isinstance(value, float) or not 0 < value < 0.01:
+def _ask_below_one(text: str, value: Any, usual: float | None) -> Any:
+    """0.4 in a box of per cent may be 40 %: it is asked about, unless shares as small are usual."""
+    if usual is None or not isinstance(value, float) or not 0 < abs(value) < 0.01:
+        return value
+    if usual and abs(value) * 10 >= abs(usual):
         return value
     return f"{text}: {text} % or {value * 10_000:.6g} %?"
 
@@ -177,10 +166,9 @@ def _convert(field_type: str, values: list[str], scale: str) -> Any:
         return number(last, scale)
     if field_type == "numbers":
         return numbers(last)
-    if field_type == "words":
-        return [part for value in values for part in parts(value)]
     if field_type == "choices":
-        return values
+        parts = (part.strip() for value in values for part in _SEPARATOR.split(value))
+        return [part for part in parts if part]
     if field_type == "flag":
         return last in ("1", "true", "on", "yes")
     if field_type == "nothing":
@@ -276,44 +264,25 @@ def _text(value: Any) -> str:
 Schema = Mapping[str, Any]
 
 
-def request_field_types() -> dict[str, str]:
-    """Path of each field → number, numbers, flag, choices, nothing or text; `*` is a position
-    in a list, `**` whatever stands below a name.
-    """
-    schema = ComparisonRequest.model_json_schema()
-    return dict(_below("", schema, schema.get("$defs", {})))
-
-
-def _below(path: str, schema: Schema, definitions: Schema) -> Iterator[tuple[str, str]]:
-    forms = list(_forms(schema, definitions))
-    for one in forms:
-        for name, below in one.get("properties", {}).items():
-            yield from _below(f"{path}.{name}" if path else name, below, definitions)
-        if "patternProperties" in one or isinstance(one.get("additionalProperties"), Mapping):
-            yield f"{path}.**", "number"
-        if one.get("type") == "array":
-            yield from _below(f"{path}.*", one.get("items", {}), definitions)
-    if path:
-        yield path, _field_type(forms, definitions)
-
-
-def _forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
+def schema_forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
     if "$ref" in schema:
-        yield from _forms(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        yield from schema_forms(definitions[schema["$ref"].rpartition("/")[2]], definitions)
         return
     choices = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if choices:
         for choice in choices:
-            yield from _forms(choice, definitions)
+            yield from schema_forms(choice, definitions)
     elif schema.get("type") != "null":
         yield schema
 
 
-def _field_type(forms: list[Schema], definitions: Schema) -> str:
+def field_type(forms: list[Schema], definitions: Schema) -> str:
+    """number, numbers, flag, choices, nothing or text."""
     types = {str(one.get("type")) for one in forms}
     lists = [one for one in forms if one.get("type") == "array"]
     if lists:
-        below = {str(one.get("type")) for one in _forms(lists[0].get("items", {}), definitions)}
+        items = schema_forms(lists[0].get("items", {}), definitions)
+        below = {str(one.get("type")) for one in items}
         if below & {"number", "integer"}:
             return "numbers"
         return "nothing" if "object" in below else "choices"

@@ -13,12 +13,12 @@ from django.views.decorators.http import require_safe
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import LowestRents, price_estimate
+from planner.sizing.estimate import estimate
 from planner.web.common.fields import with_labels
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
 from planner.web.common.views import open_page
 from planner.web.market.offers import cheapest_of, name_place
-from planner.web.plan.plan_page import estimate_plan
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -88,9 +88,9 @@ def accelerators(request: HttpRequest) -> HttpResponse:
 
 def _estimate(plan_request: dict[str, Any], open_workload: dict[str, Any]) -> EstimateAnswer:
     try:
-        return estimate_plan({**plan_request, "workload": open_workload}).answer
+        return estimate({"workload": open_workload}).answer
     except InvalidInput:
-        return estimate_plan(plan_request).answer
+        return estimate({"workload": plan_request["workload"]}).answer
 
 
 def _sort_out(rows: Sequence[Row], chosen: str) -> dict[str, Any]:

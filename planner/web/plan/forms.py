@@ -1,37 +1,197 @@
-"""The plan form: an address on the way in, boxes with words beside them on the way out."""
+"""The form of a plan: an address on the way in, boxes drawn from the request's schema on the way
+out. A kind of work has some ten boxes, each subject of the options some five, and one box holds
+all else as JSON."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from django import forms
 from django.http import QueryDict
+from django.utils import timezone
 
-from planner.web.common import fields
-from planner.web.common.choices import find_default, list_choices
-from planner.web.common.fields import Field, in_field_unit
-from planner.web.common.plan_request import PRICES, RATES, is_page_only
-from planner.web.common.query_codec import SCALES
+from planner.contract.amounts import add_months, format_month, next_month
+from planner.web.common import query_codec
+from planner.web.common.choices import Choice, find_default
+from planner.web.common.fields import (
+    FIELD_TYPES,
+    SINGLE,
+    SUGGESTED,
+    Field,
+    fields_below,
+    find_field,
+    find_label,
+    in_field_unit,
+)
+from planner.web.common.plan_request import (
+    PRICES,
+    RATES,
+    REST,
+    REST_EXAMPLE,
+    is_of_other_work,
+    is_page_only,
+)
+from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 MAX_ROWS = 12
 """Rows of one repeated group that the form shows; the API takes more."""
+MONTHS_ASKED = 12
+"""Months from the first to the last that a form begins with."""
+_RUNS = ("workload.runs.0.count", "workload.runs.0.start", "workload.runs.0.deadline")
+_SPAN = ("start", "horizon_months")
+_RUN_ONCE = {"workload.runs.0.count": "1", "workload.runs.0.start": "first"}
+_BY_THE_END = {**_RUN_ONCE, "workload.runs.0.deadline": "last"}
+_A_YEAR = {"start": "first", "horizon_months": str(MONTHS_ASKED)}
+H100 = "nvidia-h100-80gb-sxm"
+_TUNING = ("workload.code", "workload.experiments_factor")
 
 
 @dataclass(frozen=True)
-class FormField:
+class Work:
+    key: str
+    title: str
+    kind: str
+    boxes: tuple[str, ...]
+    begins: Mapping[str, str]
+    """What the boxes hold before anybody types."""
+    options: tuple[str, ...] = ()
+
+
+WORKS = (
+    Work(
+        "train", "Train a model", "training", ("workload.model", "workload.tokens", *_RUNS),
+        {"workload.model": "7B", "workload.tokens~bn": "140", **_BY_THE_END},
+        ("workload.optimizer", "workload.precision", "workload.sequence_length", *_TUNING,
+         "workload.mfu", "workload.tokens_per_second_per_accelerator", "workload.accelerator"),
+    ),
+    Work(
+        "fine_tune", "Fine-tune", "training",
+        ("workload.model", "workload.tokens", "workload.optimizer", *_RUNS),
+        {"workload.model": "7B", "workload.tokens~mn": "50", "workload.optimizer": "lora",
+         **_BY_THE_END},
+        ("workload.precision", "workload.sequence_length", *_TUNING, "workload.mfu",
+         "workload.tokens_per_second_per_accelerator", "workload.accelerator"),
+    ),
+    Work(
+        "samples", "Train on samples", "samples",
+        ("workload.samples", "workload.epochs", "workload.benchmark", *_RUNS),
+        {"workload.samples~mn": "1.28", "workload.epochs": "90",
+         "workload.benchmark": "resnet-50-v1.5-imagenet-ngc", **_BY_THE_END},
+        ("workload.forward_gflops_per_sample", "workload.loader", *_TUNING,
+         "workload.samples_per_second", "workload.accelerator"),
+    ),
+    Work(
+        "serve", "Serve a model", "serving",
+        ("workload.model", "workload.requests_per_second", "workload.peak_requests_per_second",
+         "workload.prompt_tokens", "workload.answer_tokens", "workload.engine", *_SPAN),
+        {"workload.model": "7B", "workload.requests_per_second": "2",
+         "workload.prompt_tokens": "500", "workload.answer_tokens": "250", **_A_YEAR},
+        ("workload.first_token_seconds", "workload.token_seconds", "workload.spare",
+         "workload.precision", "workload.accelerator"),
+    ),
+    Work(
+        "hours", "I know the hours", "accelerator_hours",
+        ("workload.hours_per_month", "workload.accelerator", "workload.peak_accelerators", *_SPAN),
+        {"workload.hours_per_month": "5840", "workload.accelerator": H100, **_A_YEAR},
+    ),
+)  # fmt: skip
+_OF_ALL_WORK = (
+    *("constraints.geographies", "constraints.total_budget", "currency"),
+    "workload.interruptible",
+)
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "Limits": (
+        *("constraints.countries", "constraints.accelerators", "constraints.max_term_months"),
+        *("constraints.max_spot_share", "constraints.monthly_budget", "constraints.capex_budget"),
+        *("constraints.providers", "constraints.purchase_options"),
+    ),
+    "Owning": (
+        *("on_prem.electricity_per_kwh", "on_prem.colocation_per_kw_month"),
+        *("on_prem.useful_life_months", "on_prem.lead_time_months"),
+        *("on_prem.financing.method", "on_prem.financing.months"),
+    ),
+    "Finance and risk": (
+        *("finance.discount_rate_per_year", "finance.tax_rate", "choice.hurdle_share"),
+        *("choice.certainty", "term_end"),
+    ),
+    "Data": (
+        *("data.storage_gib", "data.egress_gib_per_month", "data.home.provider"),
+        "data.home.region",
+    ),
+}
+"""Subjects of the options beside those of the work itself."""
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "on_prem.already_owned": (),
+    "existing.credits": (),
+    "existing.commitments": (),
+    "existing.leased_servers": (),
+    "existing.minimum_spend": (),
+    "constraints.quotas": (),
+    "custom_offers": (
+        *("label", "accelerator", "accelerator_count", "purchase_option", "usd_per_hour"),
+        *("upfront_usd", "term_months"),
+    ),
+    "price_adjustments": (),
+    "on_prem.servers": (
+        *("server", "unit_price", "max_units", "accelerator", "accelerator_count", "power_kw"),
+        *("running_cost_per_hour", "rack_units"),
+    ),
+    "workload.runs": (),
+}
+"""Groups of rows and the fields that a row shows, all where none is named."""
+
+
+@dataclass(frozen=True)
+class Box:
     field: Field
-    bound: forms.BoundField
+    name: str
+    """Name in the address, which may have another unit than the field's own."""
+    values: tuple[str, ...]
     error: str
-    default_text: str
-    default_source: str
+    default_text: str = ""
+    default_source: str = ""
 
     @property
-    def wide(self) -> bool:
-        return self.field.kind in ("choices", "numbers", "words")
+    def value(self) -> str:
+        return self.values[-1] if self.values else ""
+
+    @property
+    def options(self) -> list[Choice]:
+        """What can be chosen; several places chosen at once are a choice of their own."""
+        own = ",".join(self.values)
+        named = dict(self.field.options)
+        if not named or not own or own in named or self.is_checks or self.is_suggested:
+            return self.field.options
+        titles = ", ".join(named.get(one, one) for one in own.split(","))
+        return [*self.field.options, (own, titles)]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        return self.values if self.is_checks else (",".join(self.values),)
+
+    @property
+    def is_suggested(self) -> bool:
+        return self.field.choices == SUGGESTED
+
+    @property
+    def is_checks(self) -> bool:
+        return self.field.kind == "choices" and self.field.path != "constraints.geographies"
+
+    @property
+    def is_wide(self) -> bool:
+        return self.is_checks or self.field.kind in ("numbers", "json")
+
+    @property
+    def typical(self) -> str:
+        return self.default_text or self.field.typical
+
+    @property
+    def described_by(self) -> str:
+        notes = [f"{self.name}-help"] if self.field.help or self.default_source else []
+        return " ".join([*notes, *([f"{self.name}-error"] if self.error else [])])
 
 
 @dataclass(frozen=True)
@@ -39,100 +199,93 @@ class Rows:
     """A repeated group: its rows, and how many the next press of 'add' shows."""
 
     name: str
-    rows: tuple[tuple[FormField, ...], ...]
-    title: str = ""
-    help: str = ""
+    title: str
+    rows: tuple[tuple[Box, ...], ...]
+    first: int = 0
+    """Position in the request of the first of them."""
 
     @property
     def more(self) -> int:
-        return min(len(self.rows) + 1, MAX_ROWS)
+        return min(self.first + len(self.rows) + 1, MAX_ROWS)
 
     @property
     def has_values(self) -> bool:
-        return any(field.bound.initial for row in self.rows for field in row)
+        return any(shown.values for row in self.rows for shown in row)
+
+
+@dataclass(frozen=True)
+class Subject:
+    title: str
+    boxes: tuple[Box, ...]
 
     @property
-    def is_in_use(self) -> bool:
-        is_refused = any(field.error for row in self.rows for field in row)
-        return self.has_values or is_refused or len(self.rows) > 1
-
-
-def _form_field(field: Field, placeholder: str, invalid: bool) -> forms.Field:
-    css = "form-select" if field.kind == "choice" else "form-control"
-    attrs: dict[str, Any] = {"class": css + (" is-invalid" if invalid else "")}
-    if field.kind == "choice":
-        choices = [("", "—"), *list_choices(field.choices)]
-        return forms.ChoiceField(choices=choices, required=False, widget=forms.Select(attrs=attrs))
-    if field.kind == "choices":
-        boxes = forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"})
-        return forms.MultipleChoiceField(
-            choices=list_choices(field.choices), required=False, widget=boxes
-        )
-    if placeholder:
-        attrs["placeholder"] = placeholder
-    if field.kind == "numbers":
-        column = forms.Textarea(attrs=attrs | {"rows": 2, "inputmode": "decimal"})
-        return forms.CharField(required=False, widget=column)
-    if field.kind == "month":
-        attrs |= {"placeholder": field.typical, "maxlength": 20}
-    elif field.kind == "number":
-        attrs["inputmode"] = "decimal"
-    return forms.CharField(required=False, widget=forms.TextInput(attrs=attrs))
+    def is_open(self) -> bool:
+        return any(shown.values or shown.error for shown in self.boxes)
 
 
 class PlanForm:
     def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
         self.query = query
+        self.work = find_work(query)
         self.errors = {one.field: in_field_unit(one.field, one.message) for one in refusals}
         self.currency = query.get("currency") or "USD"
-        self.kind = query.get("workload.kind") or "training"
-        self._form = forms.Form()
-        self._shown: set[str] = set()
+        self._names: dict[str, str] = {}
+        """Path of each box → its name."""
 
-    def build_field(self, field: Field) -> FormField:
+    def build_box(self, path: str) -> Box:
+        field = find_field(path, self.work.kind)
+        assert field is not None
+        field = replace(field, path=path)
         default = find_default(field.default, scale=field.scale) if field.default else None
-        placeholder = default.text if default else field.typical
-        below = f"{field.path}."
-        error = next(
-            (m for path, m in self.errors.items() if path == field.path or path.startswith(below)),
-            "",
-        )
-        names = (field.name, field.path, *(f"{field.path}~{scale}" for scale in SCALES))
+        names = (field.name, path, *(f"{path}~{scale}" for scale in SCALES))
         name = next((name for name in names if name in self.query), field.name)
-        form_field = _form_field(field, placeholder, bool(error))
-        form_field.label = field.label
-        values = self.query.getlist(name)
-        form_field.initial = (values or "") if field.kind == "choices" else "".join(values[-1:])
-        self._form.fields[name] = form_field
-        self._describe(form_field, field, name, bool(error))
-        self._shown.add(field.path)
-        shown = replace(field, unit=field.unit_as(name).replace("money", self.currency))
-        source = default.source if default else ""
-        return FormField(shown, self._form[name], error, placeholder if default else "", source)
-
-    def _describe(self, form_field: forms.Field, field: Field, name: str, invalid: bool) -> None:
-        notes = []
-        if field.help or field.default:
-            notes.append(f"id_{name}_help")
-        if invalid:
-            notes.append(f"id_{name}_error")
-            form_field.widget.attrs["aria-invalid"] = "true"
-        if notes:
-            form_field.widget.attrs["aria-describedby"] = " ".join(notes)
-
-    def build_fields(self, group: str) -> list[FormField]:
-        """The boxes of a group named as in `planner.web.common.fields`, in capitals there."""
-        return [self.build_field(field) for field in getattr(fields, group.upper())]
-
-    def rows(self, name: str, title: str = "", help: str = "") -> Rows:
-        shown = tuple(
-            tuple(
-                self.build_field(replace(field, path=field.path.replace("*", str(i))))
-                for field in fields.ROWS[name]
-            )
-            for i in range(self._row_count(name))
+        self._names[path] = name
+        values = tuple(one for one in self.query.getlist(name) if one.strip())
+        if field.kind == "choices":
+            values = tuple(part for one in values for part in one.split(","))
+        elif FIELD_TYPES.get(to_pattern(path)) == "choices" and values:
+            values = (", ".join(values),)
+        return Box(
+            replace(field, unit=field.unit_as(name).replace("money", self.currency)),
+            name,
+            values if field.kind == "choices" else values[-1:],
+            self._error(path),
+            default.text if default else "",
+            default.source if default else "",
         )
-        return Rows(name, shown, title, help)
+
+    def _error(self, path: str) -> str:
+        messages = (m for at, m in self.errors.items() if at == path or at.startswith(f"{path}."))
+        return next(messages, "")
+
+    def boxes(self, paths: Iterable[str]) -> tuple[Box, ...]:
+        return tuple(map(self.build_box, paths))
+
+    def questions(self) -> tuple[Box, ...]:
+        return self.boxes((*self.work.boxes, *_OF_ALL_WORK))
+
+    def subjects(self) -> list[Subject]:
+        span = () if "start" in self.work.boxes else _SPAN
+        of_work = (*self.work.options, "workload.accelerators_per_job", "workload.software")
+        named = {
+            "The work": of_work,
+            "Limits": OPTIONS["Limits"],
+            **OPTIONS,
+            "This plan": ("name", *span, "use_catalog", "inherits"),
+        }
+        return [Subject(title, self.boxes(paths)) for title, paths in named.items()]
+
+    def groups(self) -> list[Rows]:
+        is_run = "workload.runs.0.start" in self.work.boxes
+        return [self.rows(name) for name in ROWS if is_run or name != "workload.runs"]
+
+    def rows(self, name: str, least: int = 0) -> Rows:
+        named = ROWS[name] or [one.path.rpartition(".")[2] for one in fields_below(f"{name}.*")]
+        first = 1 if name == "workload.runs" else 0
+        positions = range(first, max(self._row_count(name), least))
+        rows = tuple(self.boxes(f"{name}.{i}.{one}" for one in named) for i in positions)
+        title = "Runs at other times" if first else find_label(name)
+        return Rows(name, title, rows, first)
 
     def _row_count(self, name: str) -> int:
         prefix = f"{name}."
@@ -140,26 +293,72 @@ class PlanForm:
         used = (read_position(key.removeprefix(prefix).split(".")[0]) for key in keys)
         requested = read_position(self.query.get(f"rows.{name}", "")) or 0
         counts = (position + 1 for position in used if position is not None)
-        # Few have any, and an address has no room for all boxes.
-        least = 0 if name.startswith("existing.") else 1
-        return min(max(least, requested, *counts), MAX_ROWS)
+        return min(max(requested, *counts, 0), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:
+        """What is refused and has no box; to be asked for after the boxes."""
         for path, message in self.errors.items():
-            if not any(path == shown or path.startswith(f"{shown}.") for shown in self._shown):
+            if path != REST and not any(
+                path == shown or path.startswith(f"{shown}.") for shown in self._names
+            ):
                 yield path, message
 
-    def hidden(self) -> list[tuple[str, str]]:
-        """What the address holds and no box shows, so that nothing is lost on sending."""
-        names = {name.partition("~")[0] for name in self._form.fields}
-        return [
-            (name, value)
-            for name, values in self.query.lists()
-            for value in values
-            if name.partition("~")[0] not in names
-            and name != "workload.kind"
-            and (name in (PRICES, RATES) or not is_page_only(name))
+    def rest(self) -> Box:
+        """The box of what the address holds and no other box shows, as JSON; after the others."""
+        unshown = query_codec.drop_empty(self.query, *self._names.values())
+        others = [
+            n for n in unshown if is_page_only(n) or n == "workload.kind" or self._is_foreign(n)
         ]
+        rest = query_codec.read(query_codec.drop_empty(unshown, *others), FIELD_TYPES)
+        text = self.query.get(REST) or (json.dumps(rest, indent=1, default=str) if rest else "")
+        field = Field(REST, "Anything else", "json", typical=REST_EXAMPLE)
+        return Box(field, REST, (text,) if text else (), self.errors.get(REST, ""))
+
+    def _is_foreign(self, name: str) -> bool:
+        return is_of_other_work(name, self.work.kind)
+
+    def rest_fields(self) -> list[Field]:
+        """What may be written there, for completion."""
+        own = (one for one in SINGLE if not self._is_foreign(one.path))
+        return sorted((one for one in own if one.path not in self._names), key=lambda f: f.path)
+
+    def hidden(self) -> list[tuple[str, str]]:
+        """What an address holds about its prices and rates, so that sending keeps it."""
+        held = [(name, value) for name in (PRICES, RATES) for value in self.query.getlist(name)]
+        return [("workload.kind", self.work.kind), *held]
+
+
+def find_work(query: Mapping[str, str]) -> Work:
+    """The tab of the form: the one chosen, else that of the request."""
+    chosen, kind = query.get("work", ""), query.get("workload.kind", "training")
+    if not chosen and kind == "training" and query.get("workload.optimizer") in ("lora", "qlora"):
+        chosen = "fine_tune"
+    of_kind = (work for work in WORKS if work.kind == kind)
+    return next((work for work in WORKS if work.key == chosen), next(of_kind, WORKS[0]))
+
+
+def begin(query: QueryDict, currency: str) -> QueryDict:
+    """An address for the tab that was chosen: what is typed and belongs to its work, with what its
+    boxes begin with."""
+    work = find_work(query)
+    first = next_month(timezone.now().date())
+    months = {"first": first, "last": add_months(first, MONTHS_ASKED - 1)}
+    initial = query.copy()
+    initial["workload.kind"] = work.kind
+    for name in list(initial):
+        known = to_pattern(name.partition("~")[0]) in FIELD_TYPES or is_page_only(name)
+        if not known or is_of_other_work(name, work.kind):
+            del initial[name]
+    if initial.get("workload.optimizer") and work.key in ("train", "fine_tune"):
+        del initial["workload.optimizer"]
+    typed = {name.partition("~")[0] for name in initial}
+    for name, value in work.begins.items():
+        if name.partition("~")[0] not in typed:
+            month = months.get(value)
+            initial[name] = format_month(month) if month else value
+    if "currency" not in initial and currency != "USD":
+        initial["currency"] = currency
+    return initial
 
 
 def as_query(pairs: Iterable[tuple[str, str]] | Mapping[str, str]) -> QueryDict:

@@ -1,9 +1,7 @@
-"""The answer so far, beside the form: hours, memory and fit, demand by month, totals."""
+"""The page of a plan: the form that asks for it, the answer, its printed pack."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -12,126 +10,50 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.exports import Format
 from planner.exports.csv_export import Context
 from planner.exports.saved_context import offer_file
 from planner.services.projects.comparisons import ComparisonOutcome
-from planner.sizing.estimate import Estimate, estimate
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of
 from planner.web.answer.board_pack import PackFacts, board_pack
 from planner.web.common import plan_request
-from planner.web.common.fields import MEASURED, in_field_unit, with_labels
-from planner.web.common.plan_request import answer_plan
+from planner.web.common.fields import in_field_unit, with_labels
+from planner.web.common.plan_request import answer_plan, spread_rest
 from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.common.views import current_team, open_page
-from planner.web.plan.forms import PlanForm
+from planner.web.plan.forms import WORKS, PlanForm, begin
 from planner.web.plan.start import list_presets
 from pricing.common.invalid_input import InvalidInput
 
-
-@dataclass(frozen=True)
-class Live:
-    refusals: tuple[InvalidInput, ...] = ()
-    answer: ComparisonAnswer | None = None
-    estimate: Estimate | None = None
-    """Of a training, where it can be sized."""
-
-    @property
-    def first_warnings(self) -> list[str]:
-        sentences = self.answer.warnings if self.answer else ()
-        return [*map(with_labels, filter(comes_first, sentences))]
-
-    @property
-    def months(self) -> list[tuple[str, float, float]]:
-        if self.answer is None:
-            return []
-        demand = self.answer.demand
-        rows = zip(
-            self.answer.months, demand.hours_per_month, demand.peak_accelerators, strict=True
-        )
-        return list(rows)
-
-
-def build_live_panel(outcome: ComparisonOutcome) -> Live:
-    if not outcome.has_answer:
-        return Live(outcome.errors)
-    answer = outcome.answer
-    if outcome.request["workload"].get("kind") != "training":
-        return Live(answer=answer)
-    try:
-        estimated = estimate_plan(outcome.request, answer.demand.accelerator)
-    except InvalidInput:
-        return Live(answer=answer)
-    return Live(answer=answer, estimate=estimated if estimated.size else None)
-
-
-def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
-    sized = {"workload": request["workload"]} if "workload" in request else {}
-    return estimate({**sized, "accelerator": accelerator} if accelerator else sized)
-
-
-WORKLOAD_KINDS = (
-    ("training", "I know my model"),
-    ("samples", "I know my samples"),
-    ("serving", "I serve a model"),
-    ("accelerator_hours", "I know my hours"),
-)
-_REPEATED_GROUPS = {
-    "runs": (
-        "workload.runs",
-        "Runs",
-        "when the training happens; one run from the first month if left empty",
-    ),
-    "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
-    "servers": (
-        "on_prem.servers",
-        "Servers to consider",
-        "reference servers of the accelerator if left empty",
-    ),
-    "owned": ("on_prem.already_owned", "Servers you already own"),
-    "commitments": (
-        "existing.commitments",
-        "Commitments already signed",
-        "paid to their end and used first",
-    ),
-    "leased": ("existing.leased_servers", "Servers on lease", "owed to the end of the lease"),
-    "credits": ("existing.credits", "Credits", "pay a provider's bills until they expire"),
-    "minimum_spend": (
-        "existing.minimum_spend",
-        "Minimum spends",
-        "EDP, MACC: what is not spent is owed; one row a year",
-    ),
-    "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
-    "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
-    "other_costs": (
-        "other_costs",
-        "Other costs",
-        "beside machines: once, in days, every month or by the hour",
-    ),
-}
-"""Field of the request, title and help of each group of rows."""
 PageContext = dict[str, Any]
 
 
 @open_page
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
-    query = with_start(drop_empty(request.GET))
+    address, refused = drop_empty(request.GET), ComparisonOutcome({})
+    try:
+        query = with_start(spread_rest(address))
+    except InvalidInput as refusal:
+        query, refused = address, ComparisonOutcome({}, errors=refusal.all())
+    team = current_team(request)
+    if "work" in query or ("workload.kind" not in query and not refused.errors):
+        initial = begin(query, team.currency if team else "USD")
+        context = _form_context(initial, ComparisonOutcome({}))
+        return render(request, "web/plan/form_page.html", context)
     is_update = bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
-    if len(query) != len(request.GET) and not is_update:
+    if query.urlencode() != request.GET.urlencode() and not is_update:
         return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
-    team = current_team(request)
     missing_rates = plan_request.find_missing_rates(query, team)
     if is_update and missing_rates:
         return _to_whole_page(query)
     named = plan_request.name_rates(query, team)
     if named is not query and not is_update:
         return HttpResponseRedirect(_page_url(named))
-    outcome = answer_plan(query, team, brief=shows_form)
+    outcome = refused if refused.errors else answer_plan(query, team, brief=shows_form)
     if is_update:
         if outcome.has_answer:
             answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
@@ -161,7 +83,7 @@ def live(request: HttpRequest) -> HttpResponse:
     team = current_team(request)
     outcome = answer_plan(query, team, brief=True)
     missing_rates = plan_request.find_missing_rates(query, team)
-    context = _live_context(query, outcome) | {"missing_rates": missing_rates}
+    context = _live_context(outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/live.html", context)
 
 
@@ -190,53 +112,30 @@ def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
     }
 
 
-def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
-    return {"live": build_live_panel(outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
-
-
-_GROUPS = (
-    *("plan", "model", "training", "measured", "samples", "serving", "hours", "work", "limits"),
-    *("rules", "owning", "financing", "finance", "data", "prices", "risk"),
-)
-
-
 def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
     form = PlanForm(query, outcome.errors)
-    boxes = {name: form.build_fields(name) for name in _GROUPS}
-    rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
-    return _live_context(query, outcome) | {
-        "form": form,
-        "boxes": boxes,
-        "rows": rows,
-        "open": _open_folds(query, outcome),
-        "kinds": WORKLOAD_KINDS,
-        "presets": list_presets(timezone.now().date()),
+    boxes = {"questions": form.questions(), "subjects": form.subjects(), "groups": form.groups()}
+    return (
+        boxes
+        | _live_context(outcome)
+        | {
+            "form": form,
+            "rest": form.rest(),
+            "rest_fields": form.rest_fields(),
+            "works": WORKS,
+            "presets": list_presets(timezone.now().date()),
+        }
+    )
+
+
+def _live_context(outcome: ComparisonOutcome) -> PageContext:
+    answer = outcome.answer if outcome.has_answer else None
+    warnings = filter(comes_first, answer.warnings) if answer else ()
+    return {
+        "outcome": outcome,
+        "so_far": with_labels(answer.headline) if answer else "",
+        "first_warnings": [with_labels(one) for one in warnings],
     }
-
-
-_FOLDS = {
-    "limits": ("constraints", "term_end"),
-    "owning": (
-        "on_prem",
-        "existing",
-        "finance",
-        "data",
-        "custom_offers",
-        "price_adjustments",
-        "other_costs",
-        "use_catalog",
-        "inherits",
-    ),
-    "risk": ("risk",),
-}
-
-
-def _open_folds(query: QueryDict, outcome: ComparisonOutcome) -> dict[str, bool]:
-    named = [*query, *(refusal.field for refusal in outcome.errors)]
-    roots = {name.removeprefix("rows.").partition(".")[0] for name in named}
-    folds = {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}
-    measured = {field.path for field in MEASURED}
-    return folds | {"measured": any(name.partition("~")[0] in measured for name in named)}
 
 
 PDF = Format("pdf", "application/pdf", board_pack, "PDF")

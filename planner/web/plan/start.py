@@ -1,23 +1,20 @@
-"""Ready examples: each is an address of the plan page, so that every figure can be changed."""
+"""Worked examples of the start page, the method page, the choice of colours."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.amounts import add_months, format_month, next_month
-from planner.contract.models.known_models import model_names
-from planner.web.common.choices import list_choices
 from planner.web.common.formatting import TERMS
-from planner.web.common.views import THEMES, current_team, open_page
+from planner.web.common.views import THEMES, open_page
+from planner.web.plan.forms import H100, as_query
 
 
 @dataclass(frozen=True)
@@ -25,38 +22,35 @@ class Preset:
     title: str
     story: str
     """What somebody with this need would say."""
-    values: Mapping[str, str]
-    first: dt.date
-    """First month of the plan."""
-    run_starts: tuple[int, ...] = ()
-    """Months from the first in which a run begins."""
-
-    @property
-    def address(self) -> str:
-        plan = {"name": self.title, **self.values, "start": format_month(self.first)}
-        runs = {
-            f"workload.runs.{i}.start": format_month(add_months(self.first, start))
-            for i, start in enumerate(self.run_starts)
-        }
-        return urlencode(plan | runs)
+    address: str
 
 
-def list_presets(today: dt.date) -> tuple[Preset, ...]:
+def list_presets(today: dt.date) -> list[Preset]:
+    """Worked examples: each is an address of the plan page, so that every figure can be changed."""
     first = next_month(today)
-    return tuple(
-        Preset(title, story, values, first, _RUN_STARTS.get(title, ()))
-        for title, story, values in _EXAMPLES
-    )
+    return [
+        Preset(title, story, as_query(_preset(title, values, first, starts)).urlencode())
+        for title, story, values, starts in _EXAMPLES
+    ]
 
 
-_RUN_STARTS: Mapping[str, tuple[int, ...]] = {"Fine-tune a 7B model": (0, 3, 6, 9)}
-_EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+def _preset(
+    title: str, values: Mapping[str, str], first: dt.date, starts: Sequence[int]
+) -> dict[str, str]:
+    runs = {
+        f"workload.runs.{i}.start": format_month(add_months(first, start))
+        for i, start in enumerate(starts)
+    }
+    return {"name": title, **values, "start": format_month(first), **runs}
+
+
+_EXAMPLES: tuple[tuple[str, str, Mapping[str, str], tuple[int, ...]], ...] = (
     (
         "Fine-tune a 7B model",
         "We adapt a 7-billion-parameter language model to our documents, four times a year.",
         {
             "workload.kind": "training",
-            "workload.parameters~bn": "7",
+            "workload.model": "7B",
             "workload.tokens~bn": "2",
             "workload.optimizer": "lora",
             "workload.precision": "bf16",
@@ -64,6 +58,7 @@ _EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
             "workload.experiments_factor": "3",
             "horizon_months": "12",
         },
+        (0, 3, 6, 9),
     ),
     (
         "Vision model",
@@ -76,76 +71,20 @@ _EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
             "workload.experiments_factor": "20",
             "horizon_months": "24",
         },
+        (),
     ),
     (
         "Steady GPU-hours",
         "Our group uses eight H100 around the clock for three years.",
         {
             "workload.kind": "accelerator_hours",
-            "workload.accelerator": "nvidia-h100-80gb-sxm",
+            "workload.accelerator": H100,
             "workload.hours_per_month": "5840",
             "horizon_months": "36",
         },
+        (),
     ),
 )
-
-
-MONTHS_ASKED = 12
-"""Months from the first to the last that the questions of the start page begin with."""
-USUAL_CURRENCY = "USD"
-USUAL_ACCELERATOR = "nvidia-h100-80gb-sxm"
-"""The accelerator that hours and serving begin with."""
-
-
-@dataclass(frozen=True)
-class Work:
-    key: str
-    title: str
-    is_sized: bool = False
-    """Whether its hours are estimated from a model, so that the code matters."""
-
-    @property
-    def template(self) -> str:
-        return f"web/start/{self.key}.html"
-
-
-KINDS = (
-    Work("train", "Train a model", is_sized=True),
-    Work("fine_tune", "Fine-tune", is_sized=True),
-    Work("serve", "Serve a model"),
-    Work("hours", "I know the hours"),
-)
-
-
-def find_work(key: str) -> Work:
-    return next((kind for kind in KINDS if kind.key == key), KINDS[0])
-
-
-@open_page
-@require_safe
-def start(request: HttpRequest) -> HttpResponse:
-    work, team = find_work(request.GET.get("work", "")), current_team(request)
-    own = team.currency if team else USUAL_CURRENCY
-    today = timezone.now().date()
-    first = next_month(today)
-    context = {
-        "kinds": KINDS,
-        "work": work,
-        "usual": USUAL_ACCELERATOR,
-        "presets": list_presets(today),
-        "first": format_month(first),
-        "last": format_month(add_months(first, MONTHS_ASKED - 1)),
-        "models": model_names(),
-        "places": list_choices("geographies"),
-        "software": list_choices("software"),
-        "servers": [row for row in list_choices("servers") if row[0] != "custom"],
-        "accelerators": list_choices("accelerators"),
-        "tunings": list_choices("tunings"),
-        "engines": list_choices("serving_engines"),
-        "currency": own,
-        "currencies": [code for code, _ in list_choices("currencies") if code != own],
-    }
-    return render(request, "web/start.html", context)
 
 
 @open_page

@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from planner.models import Team
 from planner.web.common import query_codec
-from planner.web.common.fields import FIELD_TYPES, SINGLE
+from planner.web.common.fields import FIELD_TYPES, SINGLE, fields_below
 from planner.web.common.query_codec import SCALES, flatten
 from planner.web.plan.forms import PlanForm, as_query
 from pricing.common.invalid_input import InvalidInput
@@ -66,10 +66,10 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
     )
     return {
         "form": form,
-        "owning": form.build_fields("owning"),
-        "finance": form.build_fields("finance"),
-        "offers": form.rows("custom_offers"),
-        "adjustments": form.rows("price_adjustments"),
+        "owning": form.boxes(one.path for one in fields_below("on_prem")),
+        "finance": form.boxes(one.path for one in fields_below("finance")),
+        "offers": form.rows("custom_offers", least=1),
+        "adjustments": form.rows("price_adjustments", least=1),
         "others": list(form.other_errors()),
         "is_refused": bool(form.errors),
     }

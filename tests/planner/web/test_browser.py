@@ -127,8 +127,8 @@ def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
 def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
     with visit(chromium, base, scripts=scripts) as here:
         page = here.open("/")
-        page.get_by_label("What do you train?").fill("1B")
-        page.get_by_label("On how many tokens?").fill("20")
+        page.get_by_label("Model", exact=True).fill("1B")
+        page.get_by_label("Training tokens").fill("20")
         page.get_by_role("button", name="Compare renting and owning").click()
         page.wait_for_url(re.compile("/plan/"))
         page.get_by_role("link", name="Why", exact=True).click()
@@ -136,7 +136,7 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
         assert "USD over" in (page.locator("#answer").text_content() or "")
         page.get_by_role("link", name="Change the plan").click()
         page.get_by_label("Horizon").fill("18")
-        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_role("button", name="Compare renting and owning").click()
         page.wait_for_url(re.compile("horizon_months=18"))
         assert "Due within 18 months" in (page.locator("#answer").text_content() or "")
 
@@ -147,7 +147,7 @@ def test_the_whole_way_by_keyboard(chromium, base):
         page = here.open("/")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className").find("skip-link") >= 0
-        page.get_by_label("What do you train?").focus()
+        page.get_by_label("Model", exact=True).focus()
         for text in ("1B", "20"):
             page.keyboard.press("Control+A")
             page.keyboard.type(text)
@@ -173,7 +173,7 @@ def test_a_column_pasted_from_a_spreadsheet_fills_the_months(chromium, base):
         assert page.get_by_label("2027-03").first.input_value() == "300"
         page.get_by_label("2027-02").first.fill("700")
         page.get_by_label("2027-02").first.press("Tab")
-        page.get_by_role("button", name="Compare", exact=True).click()
+        page.get_by_role("button", name="Compare renting and owning").click()
         page.wait_for_url(re.compile("hours_per_month"))
         assert "2,000 accelerator-hours" in (page.locator("#answer").text_content() or "")
 

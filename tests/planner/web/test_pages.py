@@ -53,7 +53,7 @@ def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(client, pri
     response = get(client, "plan", {**HOURS, "horizon_months": "200", "name": "My plan"})
     page = text(response)
     assert response.status_code == 400
-    assert 'id="id_horizon_months_error"' in page
+    assert 'id="horizon_months-error"' in page
     assert 'aria-invalid="true"' in page
     assert 'value="200"' in page
     assert 'value="My plan"' in page
@@ -147,7 +147,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     def fail(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("planner.web.plan.start.list_presets", fail)
+    monkeypatch.setattr("planner.web.plan.plan_page.list_presets", fail)
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500

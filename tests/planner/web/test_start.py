@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
-from html import unescape
 from typing import Any
 
 from django.http import QueryDict
@@ -13,32 +11,22 @@ from planner.contract.request.comparison import read_request
 from planner.web.common.fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
 
-_INPUT = re.compile(r'<input[^>]*?name="([^"]+)"[^>]*?>')
-_VALUE = re.compile(r'value="([^"]*)"')
-_SELECT = re.compile(r'<select[^>]*?name="([^"]+)"[^>]*>(.*?)</select>', re.DOTALL)
-_OPTION = re.compile(r'<option value="([^"]*)"( selected)?>')
-
 
 def questions(client: Any, work: str = "train") -> dict[str, str]:
     """What the form holds before anybody types: name → value."""
-    text = client.get("/", {"work": work}).content.decode()
-    form = text[text.index('id="start-form"') : text.index("Compare renting and owning")]
-    boxes = {m[1]: _VALUE.search(m[0]) for m in _INPUT.finditer(form)}
-    fields = {name: unescape(value[1]) if value else "" for name, value in boxes.items()}
-    return fields | {name: _chosen(options) for name, options in _SELECT.findall(form)}
-
-
-def _chosen(options: str) -> str:
-    """The option that is selected, else the first."""
-    values = _OPTION.findall(options)
-    return unescape(max(values, key=lambda one: bool(one[1]))[0])
+    context = client.get("/", {"work": work}).context
+    form, groups = context["form"], context["groups"]
+    assert not any(group.rows for group in groups)
+    fields = {box.name: box.value for box in context["questions"]}
+    of_options = {box.name: box.value for one in context["subjects"] for box in one.boxes}
+    return fields | of_options | dict(form.hidden())
 
 
 def asked(client: Any, work: str = "train", **changes: str) -> Any:
     fields = questions(client, work)
-    assert set(changes) <= set(fields)
+    assert {name.partition("~")[0] for name in changes} <= {n.partition("~")[0] for n in fields}
     query = QueryDict(mutable=True)
-    query.update(fields | changes)
+    query.update({name: value for name, value in (fields | changes).items() if value})
     return read_request(read(with_start(query), FIELD_TYPES))
 
 
@@ -77,8 +65,10 @@ def test_known_hours_are_asked_for_in_hours(client, prices) -> None:
 def test_servers_at_hand_are_named_with_how_many_there_are(client, prices) -> None:
     row = "on_prem.already_owned.0"
     owned = {f"{row}.server": "dgx-h100", f"{row}.units": "2", f"{row}.bought": "2025-06"}
-    (row,) = asked(client, **owned).on_prem.already_owned
-    assert (row.server, row.units) == ("dgx-h100", 2)
+    page = client.get("/plan/", {**questions(client), **owned, "edit": "1"}, follow=True)
+    form = page.context["form"]
+    shown = {box.name: box.value for rows in form.groups() for row in rows.rows for box in row}
+    assert shown == owned
 
 
 def test_what_is_to_be_served_is_asked_in_requests(client, prices) -> None:

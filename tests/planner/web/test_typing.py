@@ -25,16 +25,16 @@ def base(live_server) -> str:
 def test_the_first_questions_keep_what_was_typed(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/")
-        model = page.get_by_label("What do you train?")
+        model = page.get_by_label("Model", exact=True)
         model.fill("Llama 3.1 8B")
-        page.get_by_label("Where may it run?").select_option(index=1)
-        chosen = page.get_by_label("Where may it run?").input_value()
+        page.get_by_label("Where it may run").select_option(index=1)
+        chosen = page.get_by_label("Where it may run").input_value()
         page.reload(wait_until="load")
         assert model.input_value() == "Llama 3.1 8B"
         page.goto(base + PAGES["method"])
         page.go_back(wait_until="load")
         assert model.input_value() == "Llama 3.1 8B"
-        assert page.get_by_label("Where may it run?").input_value() == chosen
+        assert page.get_by_label("Where it may run").input_value() == chosen
         here.open("/")
         assert model.input_value() == "7B"
         assert here.problems == []

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from planner.web.answer.assumptions import list_assumption_rows
-from planner.web.common.query_codec import request_field_types
+from planner.web.common.fields import FIELD_TYPES
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, get, text
 
 
@@ -57,7 +57,7 @@ def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
         "risk.spot_waiting_hours_other",
         "risk.spot_patience_hours",
     }
-    assert not fixed & request_field_types().keys()
+    assert not fixed & FIELD_TYPES.keys()
     labels = [one.label for one in rows if not one.name]
     assert not [label for label in labels if "edition" in label or "half life" in label]
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.web.common import query_codec
-from planner.web.common.fields import FIELD_TYPES
+from planner.web.common.fields import FIELD_TYPES, usual_share
 from planner.web.common.plan_request import read_plan_request
 
 
 def read(text: str):
-    return query_codec.read(QueryDict(text), FIELD_TYPES)
+    return query_codec.read(QueryDict(text), FIELD_TYPES, usual_share)
 
 
 def test_dotted_names_become_the_nested_request():
@@ -176,6 +176,9 @@ def test_marks_of_thousands_mean_the_same_in_every_box(box: str, typed: str, mea
         ("workload.mfu", "0.4 %", 0.004),
         ("workload.mfu", "40", 0.4),
         ("on_prem.insurance_rate_per_year", "0.5", 0.005),
+        ("finance.tax_rate", "0.21", "0.21: 0.21 % or 21 %?"),
+        ("finance.discount_rate_per_year", "0.08", "0.08: 0.08 % or 8 %?"),
+        ("choice.simplicity_share", "0.5", 0.005),
     ],
 )
 def test_a_share_below_one_in_a_box_of_per_cent_is_asked_about(name, typed, share):

@@ -1,13 +1,18 @@
-"""The plan form: the answer so far, the demand by month, the hardware chooser, long work."""
+"""The form of a plan: boxes drawn from the schema, all else as JSON, the hardware chooser."""
 
 from __future__ import annotations
 
+import json
 import re
 
+import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from planner.web.plan.forms import PlanForm
+from planner.web.common.fields import FIELD_TYPES, SINGLE, find_field
+from planner.web.common.plan_request import read_plan_request, spread_rest
+from planner.web.plan.forms import OPTIONS, ROWS, WORKS, PlanForm, as_query
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
 RUNS = {
@@ -18,9 +23,89 @@ RUNS = {
 MANY = {**HOURS, "risk.samples": "150000"}
 
 
-def test_the_form_keeps_what_it_has_no_box_for(client, prices):
-    page = text(get(client, "plan", {**HOURS, "constraints.interconnect": "nvlink", "edit": "1"}))
-    assert '<input type="hidden" name="constraints.interconnect" value="nvlink">' in page
+def test_what_has_no_box_stands_in_the_box_of_json_and_comes_back_the_same(client, prices):
+    asked = {**HOURS, "constraints.interconnect": "nvlink", "finance.payment_terms_days": "30"}
+    form = PlanForm(as_query(asked))
+    boxes = [*form.questions(), *(box for one in form.subjects() for box in one.boxes)]
+    form.groups()
+    rest = form.rest()
+    assert json.loads(rest.value) == {
+        "constraints": {"interconnect": "nvlink"},
+        "finance": {"payment_terms_days": 30},
+        "sensitivity": False,
+        "cheaper_if": False,
+    }
+    sent = QueryDict(mutable=True)
+    for name, value in form.hidden():
+        sent[name] = value
+    for box in (*boxes, rest):
+        sent.setlist(box.name, list(box.values))
+    again = spread_rest(sent)
+    assert read_plan_request(again) == read_plan_request(as_query(asked))
+    spread = client.get(f"{reverse('plan')}?{sent.urlencode()}")
+    assert "rest=" not in spread["Location"]
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("{finance}", "line 1: this is no JSON"),
+        ("[1]", "write an object of fields"),
+        ('{"horizon_months": 5}', "“Horizon” has a value in a box already"),
+    ],
+)
+def test_the_box_of_json_is_checked(client, prices, written, words):
+    with pytest.raises(InvalidInput):
+        spread_rest(as_query({**HOURS, "rest": written}))
+    page = get(client, "plan", {**HOURS, "rest": written})
+    assert (page.status_code, words in text(page)) == (400, True)
+
+
+def test_a_form_has_few_boxes_and_each_is_of_the_request(client, prices):
+    for work in WORKS:
+        form = PlanForm(as_query({"work": work.key}))
+        asked, subjects = form.questions(), form.subjects()
+        assert len(asked) <= 12
+        assert sum(len(one.boxes) for one in subjects) <= 38
+        assert all(one.boxes for one in subjects)
+        assert len({box.name for box in asked}) == len(asked)
+    paths = [path for of_one in OPTIONS.values() for path in of_one]
+    assert len({one for work in WORKS for one in work.boxes}) <= 25
+    assert all(path in FIELD_TYPES for path in (*paths, *ROWS))
+
+
+def test_a_tab_keeps_what_its_work_shares_and_begins_with_the_rest(client, prices):
+    typed = {**TRAINING, "constraints.total_budget": "9000", "work": "serve"}
+    form = get(client, "plan", typed).context["form"]
+    assert (form.work.kind, form.query["workload.kind"]) == ("serving", "serving")
+    assert form.query["constraints.total_budget"] == "9000"
+    assert form.query["workload.prompt_tokens"] == "500"
+    assert "workload.tokens~bn" not in form.query
+    assert form.query["start"] == "2027-01"
+
+
+def test_credits_leases_and_commitments_are_one_press_away(client, prices):
+    for name in ("existing.credits", "existing.leased_servers", "existing.commitments"):
+        page = text(client.get("/"))
+        assert re.search(rf'formaction="/plan/#{name}"\s+name="rows.{name}" value="1"', page)
+        shown = text(get(client, "plan", {**HOURS, f"rows.{name}": "1"}))
+        assert f'name="{name}.0.' in shown
+
+
+def test_labels_and_units_come_from_the_schema():
+    cases = (
+        ("on_prem.lead_time_months", "Lead time", "months", ""),
+        ("on_prem.electricity_per_kwh", "Electricity", "money/kWh", ""),
+        ("on_prem.resale_cost_rate", "Cost of a resale", "% of the sale", "pct"),
+        ("finance.cloud_price_trend_per_year", "Cloud price trend", "% a year", "pct"),
+        ("constraints.capex_budget", "Capital budget", "money", ""),
+        ("finance.payment_terms_days", "Payment terms", "days", ""),
+    )
+    for path, label, unit, scale in cases:
+        field = find_field(path)
+        assert field is not None
+        assert (field.label, field.unit, field.scale) == (label, unit, scale)
+    assert not [one.path for one in SINGLE if "_" in one.label or not one.label]
 
 
 def test_a_box_states_the_unit_in_which_the_address_was_written():
@@ -29,10 +114,9 @@ def test_a_box_states_the_unit_in_which_the_address_was_written():
     for scale, typed, unit in cases:
         name = f"workload.tokens{scale}"
         form = PlanForm(QueryDict(f"workload.kind=training&{name}={typed}"))
-        boxes = {one.field.path: one for one in form.build_fields("training")}
-        box = boxes["workload.tokens"]
-        assert (box.bound.html_name, box.bound.initial, box.field.unit) == (name, typed, unit)
-        assert form.hidden() == []
+        box = {one.field.path: one for one in form.questions()}["workload.tokens"]
+        assert (box.name, box.value, box.field.unit) == (name, typed, unit)
+        assert form.rest().value == ""
 
 
 def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, prices):
@@ -41,13 +125,7 @@ def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, pric
     assert rows["nvidia-h100-80gb-sxm"].candidate.rank >= 1
     assert rows["nvidia-k80"].candidate.why_not.startswith("retired")
     assert any("licence" in note for note in rows["nvidia-rtx-4090"].candidate.notes)
-
-
-def test_choosing_fills_the_accelerator_of_the_form(client, prices):
-    response = get(client, "plan-accelerators", TRAINING)
-    row = next(
-        r for r in response.context["rows"] if r.candidate.accelerator == "nvidia-h100-80gb-sxm"
-    )
+    row = rows["nvidia-h100-80gb-sxm"]
     page = text(client.get(f"{reverse('plan')}?{row.address}"))
     assert re.search(r'value="nvidia-h100-80gb-sxm" selected', page)
 

@@ -50,7 +50,7 @@ def test_a_refusal_stands_beside_its_box_and_nothing_typed_is_lost(work, signed_
     answer = signed_in().post(PRICES, values)
     page = text(answer)
     assert answer.status_code == 400
-    assert 'id="id_on_prem.pue_error"' in page
+    assert 'id="on_prem.pue-error"' in page
     assert "must be at least 1" in page
     assert 'value="9"' in page
 
