@@ -5,6 +5,7 @@ Figures first, then the sentences that a budget meeting understands, the most te
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ class _Facts:
             payback=self._payback(),
             against=self._against(),
             budget=tuple(list_budget_uses(results, plan)),
+            **self._deadline(),
             confidence=chance_to_be_cheapest(results, plan),
             oldest_price=min((day for day in days if day is not None), default=None),
             unknown_prices=()
@@ -129,6 +131,12 @@ class _Facts:
             "expected_bound": None if choice.bound is None else cents(choice.bound),
             "risk_allowance": {c.value: amount for c, amount in self.results.risk_allowance},
         }
+
+    def _deadline(self) -> dict[str, Any]:
+        work = likeliest_late(self.results)
+        if work is None or not work.has_deadline:
+            return {}
+        return {"deadline": f"{work.last:%Y-%m}", "deadline_chance": round(1.0 - work.share, 4)}
 
     def _range(self) -> CostInterval | None:
         risk = self.results.risk
@@ -483,7 +491,7 @@ def _describe_late(results: ComparisonResults) -> tuple[str, str]:
     work = find_late_work(results)
     if work is None:
         return "", ""
-    share, last = work.share, work.last
+    share, last = work.share, f"{work.last:%B %Y}"
     goes_on = (
         f"{MISSES_ITS_DEADLINE}, the end of {last},"
         if work.has_deadline
@@ -507,7 +515,7 @@ class LateWork:
     """Of the outcomes."""
     more: float
     """Share of further accelerators with which it is done in 9 of 10 outcomes."""
-    last: str
+    last: dt.date
     """The month by whose end it should be done."""
     has_deadline: bool
 
@@ -517,14 +525,20 @@ class LateWork:
         if not self.has_deadline:
             return ""
         return (
-            f"{CHANCE_TO_MISS}, {self.last}, is {self.share:.0%}; "
+            f"{CHANCE_TO_MISS}, {self.last:%B %Y}, is {self.share:.0%}; "
             f"{self.more:.0%} more accelerators make it 10%."
         )
 
 
 def find_late_work(results: ComparisonResults) -> LateWork | None:
-    """The work that is the likeliest to take more than its months; None where all is done in them
-    in 9 of 10 outcomes, its hours are known, or requests are answered as they come."""
+    """The same where it is worth saying: not where all is done in time in 9 of 10 outcomes."""
+    likeliest = likeliest_late(results)
+    return likeliest if likeliest and likeliest.share > WORTH_SAYING else None
+
+
+def likeliest_late(results: ComparisonResults) -> LateWork | None:
+    """The work that is the likeliest to take more than its months; None where its hours are known,
+    or requests are answered as they come."""
     advised, simulation = results.recommendation.scenario, results.simulation
     factors = simulation.hours_factors if simulation else None
     if advised is None or factors is None or results.request.workload.kind == "serving":
@@ -541,18 +555,17 @@ def find_late_work(results: ComparisonResults) -> LateWork | None:
             longest = float(np.percentile(factors, 90) * needed / most)
             more = math.ceil(longest * 100 - 100) / 100
             late.append(LateWork(share, more, last, has_deadline))
-    likeliest = max(late, default=None)
-    return likeliest if likeliest and likeliest.share > WORTH_SAYING else None
+    return max(late, default=None)
 
 
-def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, str, bool]]:
+def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, dt.date, bool]]:
     calendar, early = results.calendar, results.early_finish
     runs = early.runs if early is not None else results.demand.runs
     dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]
     for start, deadline in dated:
         months = slice(calendar.index(start), calendar.index(deadline) + 1)
-        yield months, f"{deadline:%B %Y}", True
+        yield months, deadline, True
     busy = np.flatnonzero(results.inputs.hours)
     if not dated and busy.size:
         months = slice(int(busy[0]), int(busy[-1]) + 1)
-        yield months, f"{calendar.month(int(busy[-1])):%B %Y}", False
+        yield months, calendar.month(int(busy[-1])), False

@@ -227,6 +227,16 @@ class Verdict(AnswerModel):
     )
     against: NextBest | None = Field(default=None, description="The next best plan.")
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
+    deadline: str | None = Field(
+        default=None,
+        description="Month, YYYY-MM, by whose end work must be done, of several deadlines that "
+        "which is the likeliest to be missed; null without one.",
+    )
+    deadline_chance: Share | None = Field(
+        default=None,
+        description="Share of the outcomes in which it is kept on the machines of the plan; null "
+        "where none were simulated.",
+    )
     reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
     turns: tuple[str, ...] = Field(
         default=(), description="What would turn the advice, at most three, the likeliest first."

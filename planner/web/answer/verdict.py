@@ -19,6 +19,7 @@ from planner.contract.answer.scenario import ScenarioFinance
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
 from planner.contract.labels import (
     CAUSE_TITLES,
+    CHANCE_TO_MISS,
     NOT_COUNTED,
     OWNED,
     budget_title,
@@ -331,16 +332,22 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
         for row in _signed(answer, verdict)
         if row.words != NOTHING
     ]
-    rows = [
-        *(signed or [FigureRow("To sign or approve now", NOTHING)]),
-        *(budget_fact(one, answer.currency) for one in verdict.budget),
-    ]
+    limits = [*(budget_fact(one, answer.currency) for one in verdict.budget), *_deadline(verdict)]
+    rows = [*(signed or [FigureRow("To sign or approve now", NOTHING)])][: MOST_FACTS - len(limits)]
+    rows += limits
     payback, cases = payback_words(answer), cheapest_cases(answer)
     if payback:
         rows.append(FigureRow("Pays back", payback))
     if cases and not is_the_only_plan(answer):
         rows.append(FigureRow("Stays the cheapest", f"in {cases}"))
     return rows[:MOST_FACTS]
+
+
+def _deadline(verdict: Verdict) -> Iterator[FigureRow]:
+    """How likely the deadline is kept; a sentence of its own says so where it is not likely."""
+    if verdict.deadline and verdict.deadline_chance and CHANCE_TO_MISS not in verdict.sentence:
+        title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
+        yield FigureRow(title, f"kept in {percent(verdict.deadline_chance)} of cases")
 
 
 def budget_fact(use: BudgetUse, currency: str) -> FigureRow:

@@ -212,6 +212,10 @@ class Rows:
     def has_values(self) -> bool:
         return any(shown.values for row in self.rows for shown in row)
 
+    @property
+    def is_in_use(self) -> bool:
+        return self.has_values or len(self.rows) > 1
+
 
 @dataclass(frozen=True)
 class Subject:
