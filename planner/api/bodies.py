@@ -198,6 +198,11 @@ class SendBack(Body):
     """What whoever submitted it should know."""
 
 
+class Approve(Body):
+    confirm: bool = False
+    """Whether it is approved although it is over the budget of its project."""
+
+
 class NewSavedPortfolio(Body):
     team: Slug
     name: Name

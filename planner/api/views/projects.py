@@ -27,7 +27,7 @@ from planner.api.base import (
 )
 from planner.api.idempotency import idempotent
 from planner.api.parsers import FileParser
-from planner.api.responses import EXPORT_SCHEMA, SCENARIO
+from planner.api.responses import EXPORT_SCHEMA, SCENARIO, Refusal
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import leave_out
@@ -38,6 +38,7 @@ from planner.models import ActualsUpload, Project, SavedComparison, SavedPortfol
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
 from planner.services.alerts import project_summaries
+from planner.services.alerts.alerts import excess_over_budget
 from planner.services.portfolio import portfolios
 from planner.services.portfolio.team_request import portfolio_of_projects
 from planner.services.projects import projects, saved_comparisons
@@ -189,10 +190,20 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         values = self.read_body(bodies.SendBack)
         return self._move(partial(saved_comparisons.send_back, **values))
 
-    @extend_schema(request=None)
+    @extend_schema(request=bodies.Approve)
     @action(detail=True, methods=["post"])
     def approve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """From submitted to approved; the one approved before is superseded."""
+        """From submitted to approved; the one approved before is superseded. Over the budget of
+        its project it is refused (409, `over_budget`) unless the body says `confirm`."""
+        saved = self.get_object()
+        is_confirmed = self.read_body(bodies.Approve).get("confirm")
+        excess = None if is_confirmed else excess_over_budget(saved)
+        if excess is not None and saved.state == State.SUBMITTED:
+            detail = (
+                f"It is {excess:,.2f} {saved.read_summary().currency} over its project's budget"
+            )
+            way_on = 'repeat with {"confirm": true} to approve it'
+            raise Refusal(HTTPStatus.CONFLICT, "over_budget", f"{detail}; {way_on}.")
         return self._move(saved_comparisons.approve)
 
     def _move(self, move: Any) -> Response:

@@ -201,6 +201,17 @@ def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | No
     return Decimal(project.budget) * shares[BudgetPeriod(project.budget_period)]
 
 
+def excess_over_budget(plan: SavedComparison) -> Decimal | None:
+    """By how much a plan is over the budget of its project; None where it is not, or where one of
+    them is in another currency or not known."""
+    project, summary = plan.project, plan.read_summary()
+    budget = budget_over_horizon(project, plan)
+    if budget is None or summary.total_cost is None:
+        return None
+    excess = summary.total_cost - budget
+    return excess if excess > 0 and project_currency(project) == summary.currency else None
+
+
 # What was told already --------------------------------------------------------------------
 
 

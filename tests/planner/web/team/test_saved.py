@@ -91,6 +91,18 @@ def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
     assert state_of(kept) == State.APPROVED
 
 
+def test_the_api_asks_too_until_the_body_confirms(work, signed_in):
+    kept = work.saved(work.project(budget="100000"))
+    saved_comparisons.submit(work.access(), kept)
+    owner, path = signed_in(), f"/api/v1/saved-comparisons/{kept.pk}/approve/"
+    refused = owner.post(path, {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (409, "over_budget")
+    assert "73,980.24 USD over" in refused.json()["detail"]
+    assert refused.json()["remedy"] == 'repeat with {"confirm": true} to approve it'
+    assert owner.post(path, {"confirm": True}, content_type="application/json").status_code == 200
+    assert state_of(kept) == State.APPROVED
+
+
 def test_approving_within_the_budget_asks_nothing(work, signed_in):
     kept = work.saved(work.project(budget="1000000"))
     version = saved_comparisons.submit(work.access(), kept).version
