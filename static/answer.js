@@ -22,6 +22,7 @@
   /* A reader of the screen hears of each new total once. */
   function announce() {
     tellWas();
+    document.querySelectorAll("[data-read]").forEach((one) => { one.textContent = text("total"); });
     document.getElementById("announced").textContent = `Expected ${text("total")}, ${text("was")}`;
   }
 
@@ -33,6 +34,36 @@
     }
     for (const one of document.querySelectorAll("#assumptions td .invalid-text")) one.textContent = "";
   }
+
+  /* A driver that is moved: the total is read at once from its curve, straight between its three points; on release its
+     box asks for the whole answer. Scale and thumb stay as they are. */
+  function readCurve(points, x) {
+    const [low, now, high] = points;
+    const [from, to] = x < now[0] ? [low, now] : [now, high];
+    return to[0] === from[0] ? now[1] : from[1] + ((x - from[0]) * (to[1] - from[1])) / (to[0] - from[0]);
+  }
+  document.addEventListener("input", (event) => {
+    const thumb = event.target.closest("[data-driver]");
+    if (!thumb) return;
+    const points = JSON.parse(document.getElementById("box-states").dataset.curves)[thumb.dataset.driver];
+    const value = Number(Number(thumb.value).toPrecision(4)).toLocaleString("en");
+    thumb.parentElement.querySelector("output").textContent = value;
+    if (!points) return;
+    const currency = text("total").split(/\s/).pop();
+    const total = Math.round(readCurve(points, Number(thumb.value))).toLocaleString("en");
+    thumb.parentElement.querySelector("[data-read]").textContent = `about ${total} ${currency}`;
+    if (!thumb.dataset.box) return;
+    first ??= text("total");
+    document.querySelector("[data-total]").textContent = `${total} ${currency}`;
+  });
+  document.addEventListener("change", (event) => {
+    const thumb = event.target.closest("[data-driver]");
+    const box = document.getElementById(thumb?.dataset.box || "");
+    if (!box) return;
+    box.value = String(Number((thumb.value * thumb.dataset.factor).toPrecision(6)));
+    box.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  document.addEventListener("DOMContentLoaded", () => document.getElementById("sliders")?.removeAttribute("hidden"));
 
   /* What else can be done with the answer has room beside its total on a desk; on a phone it unfolds. */
   const narrow = window.matchMedia("(max-width: 767px)");

@@ -5,6 +5,7 @@ Works on the answer alone, so that a fresh one and a saved one look the same.
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
 from functools import cached_property
@@ -41,9 +42,9 @@ from planner.web.answer.verdict import (
 )
 from planner.web.common.chart import Chart
 from planner.web.common.choices import server_title
-from planner.web.common.fields import with_labels
+from planner.web.common.fields import find_field, with_labels
 from planner.web.common.formatting import CoverageTable, arrange_coverage, plain
-from planner.web.common.query_codec import write
+from planner.web.common.query_codec import SCALES, write
 
 
 class AnswerPage:
@@ -254,6 +255,36 @@ class AnswerPage:
     @property
     def drivers(self) -> list[tuple[Driver, str]]:
         return [(row, charts.span(row)) for row in self.answer.drivers]
+
+    @cached_property
+    def sliders(self) -> list[tuple[Driver, str, Decimal]]:
+        """Drivers on the scale of their range, each with the box that it moves and the factor of
+        that box's unit; a driver without a box moves nothing but the total beside it."""
+        boxes = {row.path: row for row in self.boxes if row.name}
+        rows = [row for row in self.answer.drivers if row.value is not None and row.effect]
+        return [
+            (
+                row,
+                boxes[row.field].element if row.field in boxes else "",
+                1 / SCALES.get(getattr(find_field(row.field), "scale", ""), Decimal(1)),
+            )
+            for row in rows
+        ]
+
+    @property
+    def curves(self) -> str:
+        """Expected cost at the low, the present and the high value of each driver, for scripts."""
+        now = float(self.expected_cost or 0)
+        return json.dumps(
+            {
+                row.field: [
+                    (row.low, float(row.expected_at_low)),
+                    (row.value, now),
+                    (row.high, float(row.expected_at_high)),
+                ]
+                for row, _, _ in self.sliders
+            }
+        )
 
     @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:

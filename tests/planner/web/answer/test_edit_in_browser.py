@@ -106,3 +106,21 @@ def test_a_change_that_the_server_does_not_answer_says_so_in_view(answer):
     change(page, TREND, "25")
     expect(page.locator("[data-was]")).to_have_text(f"was {before}")
     expect(alert).to_have_count(0)
+
+
+def test_a_driver_moved_reads_its_curve_at_once_and_keeps_its_scale_and_thumb(answer):
+    page = answer.page
+    page.get_by_role("link", name="Why", exact=True).click()
+    thumb = page.locator("[data-driver][data-box^='a-']").first
+    before, low, scale = total(page), thumb.get_attribute("min"), thumb.get_attribute("max")
+    with page.expect_response(EDITED):
+        milliseconds = thumb.evaluate(
+            """(one, low) => { const since = performance.now(); one.value = low;
+            one.dispatchEvent(new Event("input", { bubbles: true }));
+            const took = performance.now() - since;
+            one.dispatchEvent(new Event("change", { bubbles: true })); return took; }""",
+            low,
+        )
+    assert milliseconds <= 300
+    expect(page.locator("[data-was]")).to_have_text(f"was {before}")
+    assert (thumb.input_value(), thumb.get_attribute("max")) == (low, scale)
