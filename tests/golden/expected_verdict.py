@@ -149,7 +149,7 @@ def first_facts(answer: ComparisonAnswer) -> list[list[str]]:
         words = [left] if one.headroom < 0 or not kept else []
         rows.append([f"{_budget_title(one)} of {money(one.budget, currency)}",
                      ", ".join([*words, *kept])])  # fmt: skip
-    if told.deadline and "chance to miss" not in told.sentence:
+    if told.deadline:
         rows.append([f"Deadline {dt.date.fromisoformat(told.deadline + '-01'):%B %Y}",
                      f"kept in {percent(told.deadline_chance)} of cases"])  # fmt: skip
     rows += [[title, every[title]] for title in ("Pays back", "Stays the cheapest")

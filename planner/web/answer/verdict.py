@@ -344,10 +344,10 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
 
 
 def _deadline(verdict: Verdict) -> Iterator[FigureRow]:
-    """How likely the deadline is kept; a sentence of its own says so where it is not likely."""
-    if verdict.deadline and verdict.deadline_chance and CHANCE_TO_MISS not in verdict.sentence:
+    if verdict.deadline and verdict.deadline_chance is not None:
         title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
-        yield FigureRow(title, f"kept in {percent(verdict.deadline_chance)} of cases")
+        words = f"kept in {percent(verdict.deadline_chance)} of cases"
+        yield FigureRow(title, words, is_over=CHANCE_TO_MISS in verdict.sentence)
 
 
 def budget_fact(use: BudgetUse, currency: str) -> FigureRow:
