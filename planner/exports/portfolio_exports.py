@@ -12,7 +12,6 @@ from planner.contract.amounts import format_month
 from planner.contract.answer.common import AnswerModel, ScenarioKey
 from planner.contract.answer.comparison import SavedPlan, source_name
 from planner.contract.answer.portfolio import (
-    CardRate,
     ChargeRate,
     MonthOfMachines,
     PortfolioAnswer,
@@ -110,7 +109,7 @@ TABLE_MODELS: Mapping[str, tuple[type[AnswerModel], str]] = {
     "machines": (MonthOfMachines, "in_service"),
     "uses": (ProjectUse, "uses"),
     "rates": (ChargeRate, "charge_rates"),
-    "card": (CardRate, "rate_card"),
+    "card": (ChargeRate, "rate_card"),
     "lines": (PortfolioLine, "lines"),
 }
 """Table → the model of its rows, and the field of the answer that holds them."""

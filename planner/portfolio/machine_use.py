@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from planner.comparison.answer import build_purchases
 from planner.contract.answer.portfolio import (
-    CardRate,
     ChargeRate,
     Machine,
     MachineKind,
@@ -197,7 +196,7 @@ class Usage:
                 cost_per_hour=round(paid / used, 6) if used else None,
             )
 
-    def rate_card(self) -> Iterator[CardRate]:
+    def rate_card(self) -> Iterator[ChargeRate]:
         """What an accelerator-hour costs in each year, by machines: what is paid once is spread
         over the hours of the whole plan, the rest falls into its year."""
         calendar = self.books.inputs[0].calendar
@@ -222,7 +221,7 @@ class Usage:
             for (accelerator, kind), row in sorted(rows.items()):
                 used, paid = row[:, place].tolist()
                 if used or paid:
-                    yield CardRate(
+                    yield ChargeRate(
                         year=year,
                         accelerator=accelerator,
                         kind=kind,

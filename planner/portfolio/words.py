@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -41,33 +40,6 @@ def join(parts: Sequence[str]) -> str:
     'a, b and c'
     """
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def describe_months(answer: PortfolioAnswer, months: Sequence[int]) -> str:
-    """Months as spans: "from March to May 2027 and in January 2028"; how many where there are many
-    spans."""
-    spans: list[tuple[int, int]] = []
-    for month in months:
-        if spans and month == spans[-1][1] + 1:
-            spans[-1] = (spans[-1][0], month)
-        else:
-            spans.append((month, month))
-    if len(spans) > MOST_NAMED:
-        return f"in {len(months)} of {answer.horizon_months} months"
-    return join([_span(answer.month(first), answer.month(last)) for first, last in spans])
-
-
-def _span(first: dt.date, last: dt.date) -> str:
-    """
-    >>> _span(dt.date(2027, 10, 1), dt.date(2027, 12, 1))
-    'from October to December 2027'
-    >>> _span(dt.date(2027, 12, 1), dt.date(2028, 1, 1)), _span(*[dt.date(2028, 1, 1)] * 2)
-    ('from December 2027 to January 2028', 'in January 2028')
-    """
-    if first == last:
-        return f"in {first:%B %Y}"
-    begin = f"{first:%B}" if first.year == last.year else f"{first:%B %Y}"
-    return f"from {begin} to {last:%B %Y}"
 
 
 def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
@@ -218,7 +190,9 @@ def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> Iterator[str]:
     if not one.busy_months:
         yield "It has no work in the months of the plan."
         return
-    yield f"It works {describe_months(answer, one.busy_months)}."
+    first, last = (answer.month(pick(one.busy_months)) for pick in (min, max))
+    count = pluralize(len(one.busy_months), "month")
+    yield f"It works in {count} from {first:%B %Y} to {last:%B %Y}."
     if one.sooner or (one.alone_sooner and not one.waits):
         yield (
             "Its runs finish before their deadlines here."

@@ -79,40 +79,28 @@ class Machine(AnswerModel):
 
 
 class ChargeRate(AnswerModel):
-    """What an accelerator-hour of the plan costs a project: capital and upfront payments less
-    resale, rent, running costs and data, over the hours that it uses."""
+    """What an accelerator-hour costs: capital and upfront payments less resale, rent, running costs
+    and data, over the hours used; of a project over the plan, on the rate card of a year."""
 
-    project: str = Field(description="Name of the project.")
+    project: str = Field(default="", description="Name of the project; empty on the rate card.")
+    year: int | None = Field(
+        default=None,
+        description="Calendar year of the rate card; null for the whole plan.",
+        json_schema_extra={"unit": "year"},
+    )
+    accelerator: str = Field(
+        default="", description="Slug of the accelerator on the rate card; empty for all of them."
+    )
     kind: MachineKind | Literal["all"] = Field(
-        description="How the machines are obtained; `all` for every hour of the project."
+        description="How the machines are obtained; `all` for every hour."
     )
     accelerator_hours: float = Field(
-        description="Hours of physical accelerators that it uses.", json_schema_extra={"unit": "h"}
+        description="Hours of physical accelerators that are used.", json_schema_extra={"unit": "h"}
     )
     cost: Money = Field(
-        description="Its part of the total by use: idle hours of a machine are paid for by those "
-        "who use it."
-    )
-    cost_per_hour: float | None = Field(
-        description="Cost over hours; null without hours.",
-        json_schema_extra={"unit": "currency per h of one accelerator"},
-    )
-
-
-class CardRate(AnswerModel):
-    """What an accelerator-hour of a year costs whoever uses it: a line of the rate card."""
-
-    year: int = Field(description="Calendar year.", json_schema_extra={"unit": "year"})
-    accelerator: str = Field(description="Slug of the accelerator; empty for all of them.")
-    kind: MachineKind | Literal["all"] = Field(
-        description="How the machines are obtained; `all` for every hour of the fleet."
-    )
-    accelerator_hours: float = Field(
-        description="Hours used in the year.", json_schema_extra={"unit": "h"}
-    )
-    cost: Money = Field(
-        description="Cost of these hours: capital, upfront payments and resale by the hours over "
-        "the whole plan, the rest as it falls due. Rows of `all` sum to the total."
+        description="Cost of these hours, undiscounted: idle hours of a machine are paid for by "
+        "those who use it; by year what is paid once is spread over the hours of the whole plan, "
+        "the rest as it falls due. Rows of `all` sum to the total."
     )
     cost_per_hour: float | None = Field(
         description="Cost over hours; null without hours.",
@@ -301,7 +289,7 @@ class PortfolioAnswer(AnswerModel):
         description="What an accelerator-hour costs each project, by how machines are obtained; "
         "rows of `all` sum to the total, to a cent each.",
     )
-    rate_card: tuple[CardRate, ...] = Field(
+    rate_card: tuple[ChargeRate, ...] = Field(
         default=(),
         description="What an accelerator-hour costs in each year, by machines and how they are "
         "obtained: what to charge next year.",

@@ -34,7 +34,7 @@ class Charge:
 def list_charges(team: Team, answer: PortfolioAnswer) -> list[Charge]:
     """The projects of the plan, by name, with uploads that say hours; then all of them together.
     Only what was paid in the currency of the plan, in its years, counts."""
-    rates = {one.year: one.cost_per_hour for one in answer.rate_card if one.kind == "all"}
+    rates = {one.year or 0: one.cost_per_hour for one in answer.rate_card if one.kind == "all"}
     names = {one.name for one in answer.projects}
     rows = [
         row

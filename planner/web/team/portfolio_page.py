@@ -156,15 +156,13 @@ class PortfolioPage:
 
     @property
     def charts(self) -> list[Chart]:
-        charts = [self._chart_projects()] if self.answer.uses else []
-        return charts + ([self._chart_utilisation()] if self.answer.in_service else [])
-
-    def _chart_projects(self) -> Chart:
+        if not self.answer.uses:
+            return []
         months = self.answer.months
         stacks = {one.name: [0.0] * len(months) for one in self.answer.projects}
         for use in self.answer.uses:
             stacks[use.project][use.month] += use.accelerator_hours / HOURS_PER_MONTH
-        return Chart(
+        chart = Chart(
             key="portfolio-projects",
             title="Which project uses the machines, month by month?",
             kind="bar",
@@ -175,26 +173,7 @@ class PortfolioPage:
             digits=1,
             summary="Accelerators at work in each month, one colour a project.",
         )
-
-    def _chart_utilisation(self) -> Chart:
-        months = self.answer.months
-        held, used = [0.0] * len(months), [0.0] * len(months)
-        for row in self.answer.in_service:
-            held[row.month] += row.hours_available / HOURS_PER_MONTH
-            used[row.month] += row.hours_used / HOURS_PER_MONTH
-        share = self.answer.utilisation or 0.0
-        return Chart(
-            key="portfolio-utilisation",
-            title="How far are the machines used that the team holds?",
-            kind="line",
-            x_label="month",
-            y_label="accelerators",
-            x=[shorten_month(month) for month in months],
-            series=[Series("can work", held), Series("work", used)],
-            digits=1,
-            summary=f"Machines that are bought, committed to or held work {share:.0%} of the hours "
-            "that they can.",
-        )
+        return [chart]
 
     @cached_property
     def timeline(self) -> tuple[TimelineRow, ...]:

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.portfolio.words import describe_months, describe_plan, describe_waiting, explain_share
+from planner.portfolio.words import describe_plan, describe_waiting, explain_share
 from tests.planner.portfolio.portfolios import planned, relay
 
 
@@ -51,18 +51,6 @@ def test_a_project_that_the_others_pay_reads_so(answer):
         "The others pay it 67,943 USD for what it brings, -28% of the plan: 145,891 USD less than "
         "the 77,948 USD it would pay alone."
     )
-
-
-@pytest.mark.parametrize(
-    ("months", "words"),
-    [
-        ([2, 3, 4, 12], "from March to May 2027 and in January 2028"),
-        ([0, 2, 4], "in January 2027, in March 2027 and in May 2027"),
-        ([0, 2, 4, 6], "in 4 of 24 months"),
-    ],
-)
-def test_up_to_three_spans_of_months_are_named(answer, months, words):
-    assert describe_months(answer, months) == words
 
 
 @pytest.mark.parametrize(
