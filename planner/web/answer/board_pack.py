@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, fromstring
 from xml.sax.saxutils import escape
 
 import reportlab
 from django.conf import settings
-from reportlab.graphics.charts.barcharts import VerticalBarChart
-from reportlab.graphics.charts.legends import Legend
-from reportlab.graphics.charts.linecharts import HorizontalLineChart
-from reportlab.graphics.shapes import Drawing, String
+from django.contrib.staticfiles import finders
+from reportlab.graphics.shapes import Circle, Drawing, Line, PolyLine, Rect, Shape, String
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
@@ -44,7 +44,8 @@ from planner.exports.csv_export import Context
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
-from planner.web.common.formatting import money, money_short, number, plain, worked
+from planner.web.common.chart_svg import DRAW, join, series_class
+from planner.web.common.formatting import money, money_short, number, worked
 from pricing.common.words import pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
@@ -146,51 +147,121 @@ def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
     return paper.getvalue()
 
 
-HEIGHT = 150.0
-MOST_MONTHS = 9
-"""Names of so many months stand below a chart."""
-GREYS = tuple(HexColor(one) for one in ("#30363d", "#7a838c", "#b8bfc7", "#dfe3e8", "#545d68"))
+POINTS = 0.62
+"""Points of paper to a pixel of the page."""
+LETTERS = 6.6
 
 
 def draw(chart: Chart) -> Drawing:
-    """Lines, or stacked bars, by month in greys; what is dashed over bars is left to the words."""
-    is_bars = chart.kind == "bar"
-    series = [one for one in chart.series if not (is_bars and one.dashed)]
-    plot: Any = VerticalBarChart() if is_bars else HorizontalLineChart()
-    plot.x, plot.y, plot.width, plot.height = 52, 18, WIDTH - 190, HEIGHT - 32
-    plot.data = [[value or 0.0 for value in one.values] for one in series]
-    if is_bars:
-        plot.categoryAxis.style = "stacked"
-    every = -(-len(chart.x) // MOST_MONTHS)
-    plot.categoryAxis.categoryNames = [
-        str(label) if index % every == 0 else "" for index, label in enumerate(chart.x)
-    ]
-    plot.valueAxis.forceZero = 1
-    plot.valueAxis.labelTextFormat = lambda value: f"{_short(value)} {chart.unit}".strip()
-    for axis in (plot.valueAxis, plot.categoryAxis):
-        axis.labels.fontName, axis.labels.fontSize, axis.strokeColor = REGULAR, 6.6, LINE
-    legend: Any = Legend()
-    legend.x, legend.y, legend.fontName, legend.fontSize = WIDTH - 130, HEIGHT - 20, REGULAR, 6.6
-    legend.columnMaximum, legend.deltay, legend.dx, legend.dy = len(GREYS), 12, 8, 8
-    legend.alignment, legend.colorNamePairs = "right", []
-    for index, (one, grey) in enumerate(zip(series, GREYS, strict=False)):
-        if is_bars:
-            plot.bars[index].fillColor, plot.bars[index].strokeColor = grey, LINE
-        else:
-            plot.lines[index].strokeColor, plot.lines[index].strokeWidth = grey, 2 - index / 2
-        legend.colorNamePairs.append((grey, one.name))
-    drawing = Drawing(WIDTH, HEIGHT)
-    drawing.add(plot)
-    drawing.add(legend)
-    drawing.add(String(0, HEIGHT - 7, chart.y_label, fontName=REGULAR, fontSize=6.6))
+    """The chart as the page draws it, shape by shape, with the names of its series below."""
+    content, height = DRAW[chart.kind](chart)
+    rows = _legend_rows(chart)
+    drawing = Drawing(WIDTH, height * POINTS + 11 * (len(rows) + 1))
+    top = drawing.height
+    for shape in fromstring(f"<svg>{join(content)}</svg>"):  # noqa: S314 - drawn here
+        for one in _SHAPES.get(shape.tag, _none)(shape, top):
+            drawing.add(one)
+    for at, row in enumerate(rows, 1):
+        y, x = 11.0 * (len(rows) - at + 1), 0.0
+        for name, colour in row:
+            drawing.add(Rect(x, y, 6, 6, **_filled(colour)))
+            drawing.add(_letters(name, x + 9, y))
+            x += _wide(name)
+    drawing.add(_letters(f"{chart.y_label[:1].upper()}{chart.y_label[1:]}", 0, 1))
     return drawing
 
 
-def _short(value: float) -> str:
-    for limit, suffix in ((1e9, "bn"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= limit:
-            return f"{plain(round(value / limit, 2))}{suffix}"
-    return plain(round(value, 2))
+def _legend_rows(chart: Chart) -> list[list[tuple[str, Color]]]:
+    rows: list[list[tuple[str, Color]]] = []
+    for i, one in enumerate(chart.series if len(chart.series) > 1 else ()):
+        if not rows or sum(_wide(name) for name, _ in rows[-1]) + _wide(one.name) > WIDTH:
+            rows.append([])
+        rows[-1].append((one.name, _colour(series_class(one, i))))
+    return rows
+
+
+def _wide(name: str) -> float:
+    return pdfmetrics.stringWidth(name, REGULAR, LETTERS) + 20.0
+
+
+def _filled(colour: Color) -> Any:
+    return {"fillColor": colour, "strokeColor": None}
+
+
+def _letters(words: str, x: float, y: float, anchor: Any = "start", colour: Color = GREY) -> String:
+    return String(
+        x, y, words, fontName=REGULAR, fontSize=LETTERS, fillColor=colour, textAnchor=anchor
+    )
+
+
+@cache
+def _colours() -> Mapping[str, str]:
+    """Class of a series → its colour on a light page, as the style sheet of charts has it."""
+    sheet = Path(finders.find("charts.css") or "").read_text()
+    return dict(re.findall(r"^\.([\w-]+) \{ --series: (#\w{6}); \}", sheet, re.MULTILINE))
+
+
+def _colour(classes: str) -> Color:
+    *_, by_place, by_role = [""] + [one for one in classes.split() if "-" in one]
+    return HexColor(_colours().get(by_role) or _colours()[by_place])
+
+
+def _length(shape: Element, name: str) -> float:
+    written = shape.get(name, "0")
+    if written.endswith("%"):
+        return float(written[:-1]) / 100 * WIDTH
+    return float(written) * POINTS
+
+
+def _line(shape: Element, top: float) -> Iterator[Shape]:
+    x, to, y, until = (_length(shape, name) for name in ("x1", "x2", "y1", "y2"))
+    yield Line(x, top - y, to, top - until, strokeColor=LINE, strokeWidth=0.5)
+
+
+def _text(shape: Element, top: float) -> Iterator[Shape]:
+    colour = INK if shape.get("class") else GREY
+    x, y = _length(shape, "x"), top - _length(shape, "y")
+    yield _letters(shape.text or "", x, y, shape.get("text-anchor", "start"), colour)
+
+
+def _bar(shape: Element, top: float) -> Iterator[Shape]:
+    classes = shape.get("class", "")
+    if classes.startswith("series"):
+        x, y, width, height = (_length(shape, name) for name in ("x", "y", "width", "height"))
+        yield Rect(x, top - y - height, width, height, **_filled(_colour(classes)))
+
+
+def _path(shape: Element, top: float) -> Iterator[Shape]:
+    x, y, width, height = (_length(shape, name) for name in ("x", "y", "width", "height"))
+    for line in shape:
+        classes, points = line.get("class", ""), line.get("points", "").split()
+        places = (map(float, point.split(",")) for point in points)
+        at = [
+            (x + across / 1000 * width, top - y - down / 1000 * height) for across, down in places
+        ]
+        dashes: Any = (4, 3) if "dashed" in classes else None
+        yield PolyLine(
+            [one for place in at for one in place],
+            strokeColor=_colour(classes.replace(" dashed", "")),
+            strokeWidth=1.6 if "role-advised" in classes else 1.1,
+            strokeDashArray=dashes,
+        )
+
+
+def _mark(shape: Element, top: float) -> Iterator[Shape]:
+    classes = shape.get("class", "")
+    colour = INK if classes == "mark" else _colour(classes)
+    x, y = _length(shape, "cx"), top - _length(shape, "cy")
+    yield Circle(x, y, 2.2, fillColor=colour, strokeColor=None)
+
+
+def _none(*_: object) -> Iterator[Shape]:
+    return iter(())
+
+
+_SHAPES: Mapping[str, Callable[[Element, float], Iterator[Shape]]] = {
+    "line": _line, "text": _text, "rect": _bar, "svg": _path, "circle": _mark,
+}  # fmt: skip
 
 
 EMPTY_STEPS = (("Submitted by", "", ""), ("Approved by", "", ""))
