@@ -16,7 +16,7 @@ def rewrite(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("planner", "0015_alerts_of_triggers")]
+    dependencies = [("planner", "0003_one_engine")]
     operations = [
         migrations.AlterField(
             "webhookendpoint", "url", models.CharField(max_length=500, editable=False)
