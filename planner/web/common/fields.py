@@ -205,7 +205,6 @@ SINGLE = tuple(
 )
 """Fields that stand once in a request."""
 _BY_LAST = {field.path.rpartition(".")[2]: field for field in reversed(SINGLE)}
-GROUPS = frozenset(path.removesuffix(".*") for path in _FIELDS if path.endswith(".*"))
 
 
 def fields_below(path: str) -> list[Field]:
