@@ -90,7 +90,7 @@ def find_newer_prices(query: QueryDict) -> tuple[ProviderUpdate, ...] | None:
     )
 
 
-REST, REST_EXAMPLE = "rest", '{"finance": {"tax_rate": 0.21}}'
+REST, REST_EXAMPLE = "all_else", '{"finance": {"tax_rate": 0.21}}'
 """Name of the box of JSON, which a plan page spreads into names of its own."""
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", "work", PRICES, RATES, REST})
 """Names of the address that are about the page, not part of the request."""

@@ -315,7 +315,7 @@ class PlanForm:
         ]
         rest = query_codec.read(query_codec.drop_empty(unshown, *others), FIELD_TYPES)
         text = self.query.get(REST) or (json.dumps(rest, indent=1, default=str) if rest else "")
-        field = Field(REST, "Anything else", "json", typical=REST_EXAMPLE)
+        field = Field(REST, "All else", "json", typical=REST_EXAMPLE)
         return Box(field, REST, (text,) if text else (), self.errors.get(REST, ""))
 
     def _is_foreign(self, name: str) -> bool:

@@ -43,7 +43,7 @@ def test_what_has_no_box_stands_in_the_box_of_json_and_comes_back_the_same(clien
     again = spread_rest(sent)
     assert read_plan_request(again) == read_plan_request(as_query(asked))
     spread = client.get(f"{reverse('plan')}?{sent.urlencode()}")
-    assert "rest=" not in spread["Location"]
+    assert "all_else=" not in spread["Location"]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_has_no_box_stands_in_the_box_of_json_and_comes_back_the_same(clien
 )
 def test_the_box_of_json_is_checked(client, prices, written, words):
     with pytest.raises(InvalidInput):
-        spread_rest(as_query({**HOURS, "rest": written}))
-    page = get(client, "plan", {**HOURS, "rest": written})
+        spread_rest(as_query({**HOURS, "all_else": written}))
+    page = get(client, "plan", {**HOURS, "all_else": written})
     assert (page.status_code, words in text(page)) == (400, True)
 
 
