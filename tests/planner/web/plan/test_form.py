@@ -15,11 +15,6 @@ from planner.web.plan.forms import OPTIONS, ROWS, WORKS, PlanForm, as_query
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
-RUNS = {
-    "workload.runs.0.start": "2027-01",
-    "workload.runs.0.deadline": "2027-02",
-    "workload.runs.1.start": "2027-05",
-}
 MANY = {**HOURS, "risk.samples": "150000"}
 
 
