@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from importlib.util import find_spec
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +17,12 @@ from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.sizing.estimate import Estimate
-from pricing.common.invalid_input import InvalidInput
 from pricing.market.offer_rows import OfferRow, offer_json
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -130,30 +126,6 @@ class Comparison:
     """A row for each fiscal year of each feasible scenario: cash, capital, cost as booked."""
     advice = AnswerTable("verdict")
     """One row: what to approve, to sign and to owe, payback and range."""
-
-    def plot_scenarios(self) -> Axes:
-        """The total of each feasible scenario as a bar, the advised one filled (matplotlib)."""
-        axes = _make_axes()
-        scenarios = [one for one in self.answer.scenarios if one.feasible]
-        names = [SCENARIO_TITLES[one.key] for one in scenarios]
-        advised = self.answer.recommendation.scenario
-        colours = ["tab:blue" if one.key == advised else "lightgray" for one in scenarios]
-        axes.barh(names, [float(one.require_total()) for one in scenarios], color=colours)
-        axes.invert_yaxis()
-        axes.set_xlabel(f"total, {self.answer.currency}")
-        return axes
-
-    def plot_cash(self) -> Axes:
-        """What each feasible scenario has cost up to each month, from the start on (matplotlib)."""
-        axes = _make_axes()
-        for one in self.answer.feasible:
-            months = range(len(one.cash_per_month))
-            total = list(accumulate(float(amount) for amount in one.cash_per_month))
-            axes.plot(months, total, label=SCENARIO_TITLES[one.key])
-        axes.set_xlabel(f"months from {self.answer.start}; last: the end, with resale")
-        axes.set_ylabel(f"paid so far, {self.answer.currency}")
-        axes.legend()
-        return axes
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -334,13 +306,3 @@ def find_offers(
     """The offers of `catalog` that meet every filter (`pricing.market.offer_filters`)."""
     rows, count = search_offers(catalog, names, limit=limit, **limits)
     return OfferList(catalog, rows, count)
-
-
-def _make_axes() -> Axes:
-    if find_spec("matplotlib") is None:
-        hint = "install it with pip install 'gpu-cost-planner[notebook]'"
-        raise InvalidInput("plot", f"needs matplotlib; {hint}")
-    from matplotlib import pyplot
-
-    _, axes = pyplot.subplots(layout="constrained")
-    return axes

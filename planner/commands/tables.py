@@ -145,10 +145,7 @@ def calibration_tables(calibration: CalibrationAnswer) -> str:
     """Use of each GPU, and what it changes."""
     out = StringIO()
     console = make_console(out)
-    heads = (
-        *("samples", "utilisation", "memory peak GiB", "free", "power W", "clock MHz"),
-        "throttled",
-    )
+    heads = ("samples", "utilisation", "memory peak GiB", "free", "power W")
     rows = (
         (
             f"{use.gpu} {use.name}".strip(),
@@ -157,8 +154,6 @@ def calibration_tables(calibration: CalibrationAnswer) -> str:
             _number(use.memory_peak_gib, ",.1f"),
             _number(use.memory_headroom, ".0%"),
             _number(use.power_mean_w, ",.0f"),
-            _number(use.clock_median_mhz, ",.0f"),
-            _number(use.thermally_throttled_share, ".0%"),
         )
         for use in calibration.gpus
     )

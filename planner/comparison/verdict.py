@@ -104,7 +104,7 @@ class _Facts:
             range=self._range(),
             capital_to_approve=capital_to_approve(plan.lines),
             obligation_to_sign=obligation_to_sign(
-                plan, *contract_terms(results.inputs.by_key[key] for key in plan.units_started)
+                plan, *contract_terms([results.inputs.by_key[key] for key in plan.units_started])
             ),
             resale=resale_value(plan) or None,
             payback=self._payback(),

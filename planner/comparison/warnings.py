@@ -6,9 +6,10 @@ time that the sentence is due. The weightiest come first; what the work did not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 
 import numpy as np
 
@@ -17,13 +18,7 @@ from planner.comparison.verdict import RangeDoubts
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import Verdict
-from planner.contract.labels import (
-    BEFORE_TODAY,
-    COMMITTED,
-    RESERVED_AS_ESTIMATED,
-    SCENARIO_TITLES,
-    cloud_title,
-)
+from planner.contract.labels import COMMITTED, SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import limit_places
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
@@ -38,6 +33,7 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import Floats, nodes_at_once
 from planner.sizing.performance.confidence import warn_never_built
+from pricing.common.tables import read_rows
 from pricing.common.words import capitalize_first, pluralize
 from pricing.market.clouds import all_clouds
 from pricing.market.offers import PurchaseOption
@@ -470,156 +466,47 @@ def _of_servers(facts: Facts) -> Iterator[Gaps]:
     return _in_words(preparation.servers.warnings(facts.inputs.calendar, preparation.assumptions))
 
 
-WARNINGS: tuple[tuple[str, str, Callable[[Facts], Iterator[Gaps]]], ...] = (
-    (
-        "past_start",
-        f"The plan begins in {{start:%B %Y}}{BEFORE_TODAY}{{over}} of its {{of}} {{are}} over.",
-        _past_start,
+CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
+    "past_start": _past_start,
+    "undated_servers": lambda facts: (
+        {"one": one} for one in facts.results.request.on_prem.already_owned if one.bought is None
     ),
-    (
-        "undated_servers",
-        "{one.units} × {one.server} in place: no month of purchase is given, so half of the useful "
-        "life is assumed to be over at the start.",
-        lambda facts: (
-            {"one": one}
-            for one in facts.results.request.on_prem.already_owned
-            if one.bought is None
-        ),
-    ),
-    ("late_work", "{words}", lambda facts: _in_words((facts.caveats.warning,))),
-    ("never_built", "{words}", _never_built),
-    (
-        "idle_parts",
-        "Only {busy:,} of the {paid:,} accelerators paid for at once {work}, because machines "
-        "{come} whole. If the work can use them all, {how}.",
-        _idle_parts,
-    ),
-    (
-        "lowest_quote",
-        "{server}: {price} is the lowest price known for it, {most} the highest of the last two "
-        "years; ask for a current quote.",
-        _lowest_quote,
-    ),
-    ("sizing", "{words}", lambda facts: _in_words(facts.results.sizing_notes)),
-    (
-        "split_runs",
-        "From {month:%B %Y}, a single run has machines in several places at once ({places}), and "
-        "no network between them is known to be fast enough: the plan holds only if the work "
-        "splits into independent parts. If it does not, plan for machines in one place.",
-        _split_runs,
-    ),
-    (
-        "without_deadline",
-        "Without a deadline, work is done as soon as the usual number of accelerators can do it. A "
-        "deadline under workload.runs, as late as {last:%Y-%m}, lets fewer do it over more months "
-        "and may cost less.",
-        _without_deadline,
-    ),
-    ("offers", "{words}", lambda facts: _in_words(facts.results.preparation.offers.warnings())),
-    ("servers", "{words}", _of_servers),
-    (
-        "unused_credit",
-        "The credit {label!r} pays for nothing here: no plan has a bill from {provider} before it "
-        "expires in {expires:%Y-%m}.",
-        _unused_credits,
-    ),
-    (
-        "lost_credit",
-        "The credit {label!r} pays {paid} of its {amount} in the advised plan: {lost} is lost when "
-        "it expires in {expires:%Y-%m}.",
-        _lost_credits,
-    ),
-    (
-        "unused_minimum",
-        "The minimum spend {label!r} ({one.first:%Y-%m} to {one.last:%Y-%m}): no plan has a bill "
-        "from {provider} in its months; what is left of it ({rest}) is owed once they are over "
-        "within the plan.",
-        _unused_minimums,
-    ),
-    (
-        "shortfall",
-        "The minimum spend {label!r} is not reached in the advised plan: its total includes a "
-        "shortfall of {owed}.",
-        _shortfalls,
-    ),
-    (
-        "unknown_provider",
-        "The commitment {one.label!r} is with {one.provider}, a name that nothing else here uses: "
-        "credits, minimum spends and data under other names do not apply to it.",
-        _unknown_providers,
-    ),
-    (
-        "ended_contract",
-        "The {name} ended in {ends:%Y-%m}, before the plan: it does not count here.",
-        _ended_contracts,
-    ),
-    ("no_commitments", "No commitment {why}: Cloud is the same as On demand.", _no_commitments),
-    ("missing_commitments", "{words}", _missing_commitments),
-    ("undated_prices", "The source gives no date for the price of {labels}.", _undated_prices),
-    (
-        "absent_offers",
-        "{label}: not in the list of {day:%-d %B %Y}; it may no longer be sold. Its last published "
-        "price is used.",
-        _absent_offers,
-    ),
-    ("oldest_price", "The oldest rental price used is from {day}.", _oldest_price),
-    (
-        "spot",
-        "{label}: can be reclaimed at any time; {lost:.1%} of its hours are counted as lost{zone}.",
-        _spot,
-    ),
-    ("option_terms", "{label}: {note}.", _option_terms),
-    (
-        "quota_below_node",
-        "{source.label}: a machine has {node} and quota {quota.group} allows {quota.most:g}; none "
-        "can be rented whole until the quota is {source.accelerators:g}.",
-        _quotas_below_node,
-    ),
-    (
-        "many_machines",
-        "{other}{count:,.0f} × {machine} at once: no cloud keeps that many ready to rent by the "
-        "hour. Ask for a capacity contract; the list price is only where negotiations start.",
-        _many_machines,
-    ),
-    (
-        "at_a_desk",
-        "{server} {has}is counted as standing in an office: without colocation and staff, unless "
-        "the request states them.",
-        _at_a_desk,
-    ),
-    (
-        "unsold",
-        "{prices} of these accelerators {is} not offered: retired machines, or not sold where "
-        "they are listed.",
-        _unsold,
-    ),
-    (
-        "short_reservation",
-        f"Capacity {RESERVED_AS_ESTIMATED}, and is paid for whether or not they are needed: in 1 "
-        "of 10 cases the work takes {times:.1f} times as long or more, and the rest has to be "
-        "rented. If that is not possible, reserve more days or rent by the hour.{less}",
-        _short_reservation,
-    ),
-    ("unknown_prices", "{words}", lambda facts: _in_words(facts.verdict.unknown_prices)),
-    (
-        "foreign_power",
-        "Electricity for own servers is counted at {price:g} USD/kWh, the average industrial price "
-        "in the United States: give the price of your place as on_prem.electricity_per_kwh.",
-        _foreign_power,
-    ),
-    (
-        "foreign_grid",
-        "Carbon of own servers is counted for the grid of the eastern United States, {grams:,.0f} "
-        "g CO2e/kWh: give your grid's value as on_prem.g_co2e_per_kwh.",
-        _foreign_grid,
-    ),
-    (
-        "open_search",
-        "{scenario}: the search ended early; a plan that is up to {gap:.1%} cheaper is not ruled "
-        "out. {room}.",
-        _open_searches,
-    ),
-    ("few_outcomes", "{done} of {wanted:,} outcomes were simulated: {room}.", _few_outcomes),
-    ("left_out", "{words}: {room}.", _left_out),
+    "late_work": lambda facts: _in_words((facts.caveats.warning,)),
+    "never_built": _never_built,
+    "idle_parts": _idle_parts,
+    "lowest_quote": _lowest_quote,
+    "sizing": lambda facts: _in_words(facts.results.sizing_notes),
+    "split_runs": _split_runs,
+    "without_deadline": _without_deadline,
+    "offers": lambda facts: _in_words(facts.results.preparation.offers.warnings()),
+    "servers": _of_servers,
+    "unused_credit": _unused_credits,
+    "lost_credit": _lost_credits,
+    "unused_minimum": _unused_minimums,
+    "shortfall": _shortfalls,
+    "unknown_provider": _unknown_providers,
+    "ended_contract": _ended_contracts,
+    "no_commitments": _no_commitments,
+    "missing_commitments": _missing_commitments,
+    "undated_prices": _undated_prices,
+    "absent_offers": _absent_offers,
+    "oldest_price": _oldest_price,
+    "spot": _spot,
+    "option_terms": _option_terms,
+    "quota_below_node": _quotas_below_node,
+    "many_machines": _many_machines,
+    "at_a_desk": _at_a_desk,
+    "unsold": _unsold,
+    "short_reservation": _short_reservation,
+    "unknown_prices": lambda facts: _in_words(facts.verdict.unknown_prices),
+    "foreign_power": _foreign_power,
+    "foreign_grid": _foreign_grid,
+    "open_search": _open_searches,
+    "few_outcomes": _few_outcomes,
+    "left_out": _left_out,
+}
+WARNINGS = tuple(
+    (row["code"], row["sentence"], CONDITIONS[row["code"]])
+    for row in read_rows(Path(__file__).with_suffix(".csv"))
 )
 """Code, sentence and condition of every warning, the weightiest first."""

@@ -24,7 +24,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from planner.contract.accelerator_memory import usable_gib
@@ -37,19 +36,9 @@ from pricing.market.accelerators import all_accelerators, find, get
 
 IDLE_PERCENT = 5.0
 """Utilisation below which the GPU counts as idle, %; planning value, 2026."""
-BUSY_PERCENT = 90.0
-"""Utilisation from which the GPU counts as busy, %; planning value, 2026."""
 GAP_FACTOR = 5.0
 """Intervals longer than this many usual ones are gaps, not time of the job; planning
 value, 2026."""
-POWER_CAP, THERMAL, BRAKE = 0x04, 0x08 | 0x20 | 0x40, 0x80
-"""Bits of clocks_event_reasons.active (NVIDIA NVML API reference, nvmlClocksEventReasons, 2024):
-software power cap; hardware, software thermal and hardware thermal slowdown; power brake."""
-
-
-SERVER_POWER_FACTOR = 1.9
-"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
-@263c40a15930, 2024)."""
 MOST_LOG_CHARACTERS = 4_000_000
 """Longest log in a request: six hours of one line a second from eight GPUs, 60 characters each;
 planning value, 2026. The command reads larger ones."""
@@ -94,9 +83,7 @@ def _use(series: Series) -> GpuFigures:
     )
     known = find(series.name) if series.name else None
     total = total or (known.memory_gib if known else None)
-    sustained, clocks = known.base_clock_mhz if known else None, _busy_clocks(series)
-    power, limit = list(samples(series, "power_w")), _most(series, "power_limit_w")
-    mean_power = statistics.fmean(power) if power else None
+    power = list(samples(series, "power_w"))
     return GpuFigures(
         gpu=series.gpu,
         name=series.name,
@@ -106,23 +93,10 @@ def _use(series: Series) -> GpuFigures:
         gap_hours=gaps,
         busy_share=sum(u >= IDLE_PERCENT for u in utilisation) / len(utilisation),
         sustained_utilisation=statistics.fmean(job) / 100,
-        utilisation_p10=float(np.quantile(job, 0.1)) / 100,
-        utilisation_p90=float(np.quantile(job, 0.9)) / 100,
         memory_peak_gib=peak,
         memory_total_gib=total,
         memory_headroom=max(0.0, 1 - peak / total) if peak is not None and total else None,
-        power_mean_w=mean_power,
-        power_max_w=max(power, default=None),
-        power_share_of_limit=mean_power / limit if mean_power and limit else None,
-        temperature_max_c=_most(series, "temperature_c"),
-        power_capped_share=_throttled_share(series, POWER_CAP | BRAKE),
-        thermally_throttled_share=_throttled_share(series, THERMAL),
-        sustained_clock_mhz=sustained,
-        clock_median_mhz=statistics.median(clocks) if clocks else None,
-        # The highest clock a card reports is no measure: no card holds it under load.
-        slow_clock_share=sum(clock < THROTTLED_CLOCK * sustained for clock in clocks) / len(clocks)
-        if clocks and sustained is not None
-        else None,
+        power_mean_w=statistics.fmean(power) if power else None,
     )
 
 
@@ -143,36 +117,14 @@ def _steps(times: Sequence[dt.datetime]) -> list[float]:
     return [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
 
 
-def _throttled_share(series: Series, bits: int) -> float | None:
-    """Share of the logged samples in which one of the reasons held the clocks back."""
-    masks = [mask for mask in series.reasons if mask is not None]
-    return sum(bool(mask & bits) for mask in masks) / len(masks) if masks else None
-
-
-def _busy_clocks(series: Series) -> list[float]:
-    used, clocks = (series.values.get(name) for name in ("utilisation_percent", "clock_mhz"))
-    pairs = zip(used, clocks, strict=True) if used and clocks else ()
-    return [clock for use, clock in pairs if use >= BUSY_PERCENT and math.isfinite(clock)]
-
-
 def _most(series: Series, name: str) -> float | None:
     return max(samples(series, name), default=None)
 
 
 STARVED_SHARE = 0.7
 """Mean utilisation of a job below which its input is suspected, planning value, 2026."""
-ERRATIC_SHARE = 0.4
-"""p90 less p10 of utilisation from which it swings, as a starving GPU's does, 2026."""
-FREE_SHARE, HALF = 0.3, 0.5
-"""Shares of memory left free from which a bigger batch, or a smaller card, is worth a
-try; planning values, 2026."""
-THROTTLED_SHARE = 0.05
-"""Share of busy samples held back from which throttling is reported; planning value, 2026."""
-THROTTLED_CLOCK = 0.9
-"""Clock over the card's sustained one below which a busy GPU is held back; the margin is for
-heavy matrix products at the limit of power; planning value, 2026."""
-UNEVEN_SHARE = 0.15
-"""Spread of mean utilisation between GPUs of one job from which it is uneven; 2026."""
+HALF = 0.5
+"""Share of memory left free, or of the log idle, from which it is said; planning value, 2026."""
 
 
 def suggest_changes(
@@ -199,76 +151,19 @@ Changes = Iterator[tuple[str, str]]
 
 
 def _gpu_changes(use: GpuFigures) -> Changes:
-    if use.busy_share > 0:
-        yield from _input(use)
-        yield from _memory(use)
-    # What holds the clock back: heat always counts, a cap of power only where it takes the clock
-    # below the sustained one, as cards under full load always run at their limit of power.
-    hot, capped = use.thermally_throttled_share, use.power_capped_share
-    median, sustained = use.clock_median_mhz, use.sustained_clock_mhz
-    clock = ""
-    if median is not None and sustained is not None:
-        clock = f" (at {median:,.0f} MHz; sustained are {sustained:,.0f} MHz)"
-    lost = f"{clock}; expect fewer useful hours than planned"
-    if hot is not None and hot >= THROTTLED_SHARE:
-        yield ("throttling", f"thermally throttled in {hot:.0%} of the samples{lost}")
-    if capped is not None and capped >= THROTTLED_SHARE:
-        words = f"power-capped in {capped:.0%} of the samples"
-        is_usual = median is not None and sustained and median >= THROTTLED_CLOCK * sustained
-        usual = f"{clock}: usual under full load, no loss to plan for"
-        kind = "power" if is_usual else "throttling"
-        yield (kind, f"{words}{usual if is_usual else lost}")
-    if hot is None and capped is None and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
-        yield (
-            "throttling",
-            f"below 90% of its sustained clock of {sustained:,.0f} MHz in "
-            f"{use.slow_clock_share:.0%} of the busy samples; log clocks_event_reasons.active to "
-            "see why",
-        )
-    if use.power_mean_w is not None:
-        share = use.power_share_of_limit
-        against = f", {share:.0%} of its limit" if share else ""
-        server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
-        yield (
-            "power",
-            f"drew {use.power_mean_w:.0f} W on average{against}; about {server_kw:.2f} kW of a "
-            "server's power for each accelerator",
-        )
-
-
-def _input(use: GpuFigures) -> Changes:
-    if use.sustained_utilisation >= STARVED_SHARE:
+    if use.busy_share <= 0:
         return
-    words = f"utilisation of {use.sustained_utilisation:.0%}"
-    if use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE:
-        yield (
-            "input_pipeline",
-            f"{words} swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the "
-            "input pipeline (loading, augmentation, storage) starves it; fix that before renting "
-            "more",
-        )
-    else:
+    if use.sustained_utilisation < STARVED_SHARE:
         yield (
             "smaller_card",
-            f"{words} is low throughout: a bigger batch or a slower, cheaper card would do",
+            f"utilisation of {use.sustained_utilisation:.0%}: find out what it waits for, or a "
+            "slower, cheaper card would do",
         )
-
-
-def _memory(use: GpuFigures) -> Changes:
-    if use.memory_headroom is None or not use.memory_peak_gib:
-        return
-    free = use.memory_headroom
-    if free >= HALF:
+    free, peak = use.memory_headroom, use.memory_peak_gib
+    if free is not None and peak and free >= HALF:
         yield (
             "smaller_card",
-            f"at most {use.memory_peak_gib:.1f} GiB were used and {free:.0%} stayed free: "
-            f"{_smaller(use, use.memory_peak_gib)}",
-        )
-    if free >= FREE_SHARE:
-        yield (
-            "bigger_batch",
-            f"{free:.0%} of memory is free: a batch about {1 / (1 - free):.1f} times as big fits, "
-            "if the model's own share is small",
+            f"at most {peak:.1f} GiB were used and {free:.0%} stayed free: {_smaller(use, peak)}",
         )
 
 
@@ -296,13 +191,6 @@ def _together(gpus: Sequence[GpuFigures], log: SmiLog, silent: Sequence[str]) ->
             "idle",
             f"GPU {idle}: idle for more than half of the log, so logged hours are not all work",
         )
-    means = [use.sustained_utilisation for use in gpus]
-    if means and max(means) - min(means) >= UNEVEN_SHARE:
-        yield (
-            "uneven",
-            f"utilisation differs between GPUs from {min(means):.0%} to {max(means):.0%}: the "
-            "slowest sets the pace of data-parallel work",
-        )
     gap = max((use.gap_hours or 0.0 for use in gpus), default=0.0)
     notes = {
         f"{gap:.2f} h of gaps in the log are not counted": gap > 0,
@@ -329,7 +217,7 @@ PREAMBLE = 20
 """Lines of other text that may stand before the header; a choice of this project, 2026."""
 FIELD = "log"
 
-TEXTS = {"timestamp", "gpu", "name", "host", "reasons"}
+TEXTS = {"timestamp", "gpu", "name", "host"}
 """What holds no number."""
 
 
@@ -348,7 +236,6 @@ SHORT_COMMAND = (
 """What a refusal shows; pages and documents have one with every column that is read."""
 _MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
 _UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
-_MASK = re.compile(r"^0x[0-9a-f]{1,16}$")
 _EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
 _HEADER_UNIT = re.compile(r"\s*\[[^\]]*\]$")
 _LINE = re.compile(r"[^\r\n]+")
@@ -363,8 +250,6 @@ class Series:
     name: str = ""
     times: list[dt.datetime | None] = field(default_factory=list)
     values: dict[str, list[float]] = field(default_factory=dict)
-    reasons: list[int | None] = field(default_factory=list)
-    """Bit mask of why the clocks were held back, None where it was not logged."""
 
 
 @dataclass(frozen=True)
@@ -417,9 +302,8 @@ def read_log(text: str) -> SmiLog:
             )
         series = gpus.setdefault(gpu, Series(gpu))
         series.name = series.name or words.get("name", "")
-        stamp, mask = words.get("timestamp", ""), words.get("reasons", "").lower()
+        stamp = words.get("timestamp", "")
         series.times.append(_time(stamp))
-        series.reasons.append(int(mask, 16) if _MASK.match(mask) else None)
         for name in {**series.values, **numbers}:
             values = series.values.setdefault(name, [])
             values += [math.nan] * (len(series.times) - 1 - len(values))

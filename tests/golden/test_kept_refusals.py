@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from planner.contract.request.portfolio import read_portfolio
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
 from tests.golden.kept import assert_kept
-from tests.golden.rich_requests import COMPARISONS, PORTFOLIO, WORKLOADS
 
+RICH = json.loads(Path(__file__).with_name("rich_requests.json").read_text())
+"""Requests that name nearly every field: whatever one of them says can be made wrong."""
 ABSENT = object()
 WRONG: tuple[Any, ...] = (
     *(ABSENT, None, -1, 0, 1.5, 3e12, "", "nowhere", "2027-13", True),
@@ -23,9 +25,12 @@ WRONG: tuple[Any, ...] = (
 )
 """One of each sort that is wrong somewhere: the fields that take it say nothing."""
 READERS = {
-    **{f"comparison, {name}": (read_request, one) for name, one in COMPARISONS.items()},
-    **{f"estimate, {name}": (estimate, {"workload": one}) for name, one in WORKLOADS.items()},
-    "portfolio": (read_portfolio, PORTFOLIO),
+    **{f"comparison, {name}": (read_request, one) for name, one in RICH["comparisons"].items()},
+    **{
+        f"estimate, {name}": (estimate, {"workload": one})
+        for name, one in RICH["workloads"].items()
+    },
+    "portfolio": (read_portfolio, RICH["portfolio"]),
 }
 
 

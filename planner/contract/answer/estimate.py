@@ -372,35 +372,16 @@ class GpuFigures(AnswerModel):
     gap_hours: Hours | None = Field(description="Hours of gaps between them.")
     busy_share: Share = Field(description="Share of all lines in which it was not idle.")
     sustained_utilisation: Share = Field(description="Mean utilisation while the job ran.")
-    utilisation_p10: Share = Field(description="10th percentile of it.")
-    utilisation_p90: Share = Field(description="90th percentile of it.")
     memory_peak_gib: Gib | None = Field(description="Most memory that was used.")
     memory_total_gib: Gib | None = Field(description="Memory of the card.")
     memory_headroom: Share | None = Field(description="Share of memory never used.")
     power_mean_w: float | None = Field(description="Mean power.", json_schema_extra={"unit": "W"})
-    power_max_w: float | None = Field(description="Highest power.", json_schema_extra={"unit": "W"})
-    power_share_of_limit: Share | None = Field(description="Mean power over its limit.")
-    temperature_max_c: float | None = Field(
-        description="Highest temperature.", json_schema_extra={"unit": "degree C"}
-    )
-    power_capped_share: Share | None = Field(description="Share held back by a power limit.")
-    thermally_throttled_share: Share | None = Field(description="Share held back by heat.")
-    sustained_clock_mhz: float | None = Field(
-        description="Base clock of the card, which it holds under load; null where not known.",
-        json_schema_extra={"unit": "MHz"},
-    )
-    clock_median_mhz: float | None = Field(
-        description="Clock of the busy lines, in the median.", json_schema_extra={"unit": "MHz"}
-    )
-    slow_clock_share: Share | None = Field(
-        description="Share of busy lines at less than 90% of the sustained clock."
-    )
 
 
 class PlanChange(AnswerModel):
     """What a log changes in a plan."""
 
-    kind: str = Field(description="What it is about, such as bigger_batch or input_pipeline.")
+    kind: str = Field(description="What it is about, such as smaller_card or idle.")
     message: str = Field(description="The change in words, equal ones of several GPUs merged.")
 
 

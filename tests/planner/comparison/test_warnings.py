@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from planner.comparison.warnings import WARNINGS
+from planner.comparison.warnings import CONDITIONS, WARNINGS
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.labels import BEFORE_TODAY, RESERVED_AS_ESTIMATED
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
@@ -47,7 +48,11 @@ def answer(fields: dict[str, Any], prices: Any = RENT) -> ComparisonAnswer:
 def test_every_code_stands_once_with_its_sentence() -> None:
     codes = [code for code, _, _ in WARNINGS]
     assert len(set(codes)) == len(codes)
+    assert set(codes) == CONDITIONS.keys()
+    sentences = " ".join(sentence for _, sentence, _ in WARNINGS)
     assert all(sentence.endswith((".", "}")) for _, sentence, _ in WARNINGS)
+    assert BEFORE_TODAY in sentences  # by which other modules know these two again
+    assert RESERVED_AS_ESTIMATED in sentences
 
 
 @pytest.mark.parametrize(

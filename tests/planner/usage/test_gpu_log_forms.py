@@ -58,7 +58,7 @@ def test_a_header_in_the_middle_names_the_columns_that_follow():
     text = first + "0, 98 %, 40 %, 1600 MHz\n" * 4 + other + "0, 40 %, 98 %\n" * 4
     calibration = calibrate(text)
     (gpu,) = calibration.gpus
-    assert (gpu.samples, gpu.sustained_utilisation, gpu.clock_median_mhz) == (8, 0.98, 1600)
+    assert (gpu.samples, gpu.sustained_utilisation) == (8, 0.98)
     assert calibration.skipped_lines == 0
 
 

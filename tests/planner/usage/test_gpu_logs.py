@@ -103,15 +103,11 @@ def test_a_gpu_that_reports_nothing_is_named():
     assert "GPU 1: no utilisation" in found.changes[-1].message
 
 
-def test_free_memory_asks_for_a_smaller_card_or_a_bigger_batch():
+def test_free_memory_or_low_use_asks_for_a_smaller_card():
     changes = {c.kind: c.message for c in calibrate(log(line(memory="20480 MiB"))).changes}
     assert "such as A10, A10G, A30 hold it" in changes["smaller_card"]
-    assert "4.0 times" in changes["bigger_batch"]
-
-
-def test_swinging_utilisation_is_a_starving_input_pipeline():
-    swings = [line(second=s, used=f"{95 if s % 2 else 5} %") for s in range(20)]
-    assert "input_pipeline" in kinds(log(*swings))
+    low = [line(second=s, used=f"{95 if s % 2 else 5} %") for s in range(20)]
+    assert "smaller_card" in kinds(log(*low))
 
 
 def test_idle_time_around_the_job_does_not_lower_its_utilisation():
@@ -119,53 +115,6 @@ def test_idle_time_around_the_job_does_not_lower_its_utilisation():
     text = log(*idle, line(second=5, used="90 %"), line(second=6, used="90 %"), *idle)
     assert calibrate(text).gpus[0].sustained_utilisation == 0.9
     assert "idle" in kinds(text)
-
-
-@pytest.mark.parametrize(
-    ("mask", "words"),
-    [
-        ("0x0000000000000040", "thermally throttled"),
-        ("0x0000000000000008", "thermally throttled"),
-        ("0x0000000000000004", "power-capped"),
-        ("0x0000000000000080", "power-capped"),
-    ],
-)
-def test_throttling_is_read_from_the_reasons(mask, words):
-    text = f"utilization.gpu [%], clocks_event_reasons.active\n99 %, {mask}\n"
-    message = next(c.message for c in calibrate(text).changes if c.kind == "throttling")
-    assert words in message
-
-
-def test_a_clock_between_the_sustained_and_the_highest_is_no_throttling():
-    text = log(*(line(second=s, clock="1275 MHz") for s in range(5)))
-    use = calibrate(text).gpus[0]
-    assert (use.clock_median_mhz, use.sustained_clock_mhz, use.slow_clock_share) == (1275, 1275, 0)
-    assert "throttling" not in kinds(text)
-
-
-@pytest.mark.parametrize(
-    ("clock", "kind"), [(1755, "power"), (1590, "power"), (1510, "power"), (1200, "throttling")]
-)
-def test_a_power_cap_is_a_loss_only_below_the_sustained_clock(clock, kind):
-    text = (
-        "name, utilization.gpu [%], clocks.sm [MHz], clocks_event_reasons.active\n"
-        f"NVIDIA H100 80GB HBM3, 99 %, {clock} MHz, 0x4\n"
-    )
-    (change,) = (c for c in calibrate(text).changes if "power-capped" in c.message)
-    assert change.kind == kind
-    assert f"{clock:,} MHz" in change.message
-    assert "1,590 MHz" in change.message
-
-
-def test_uneven_gpus_are_reported():
-    assert "uneven" in kinds(log(line(gpu=0, used="99 %"), line(gpu=1, used="60 %")))
-
-
-def test_real_power_is_reported_against_its_limit():
-    use = calibrate(log(line())).gpus[0]
-    assert (use.power_mean_w, use.power_share_of_limit) == (350.0, 0.875)
-    (power,) = [one.message for one in calibrate(log(line())).changes if one.kind == "power"]
-    assert power.endswith(" kW of a server's power for each accelerator")
 
 
 @pytest.mark.parametrize("missing", ["[GPU requires reset]", "ERR!", "-"])
@@ -208,10 +157,3 @@ def test_a_stray_quotation_mark_ends_with_its_line():
 def test_more_memory_used_than_there_is_is_refused():
     with pytest.raises(InvalidInput, match="81,921 MiB is more than"):
         calibrate(log(line(memory="81921 MiB")))
-
-
-@pytest.mark.parametrize(
-    ("used", "memory"), [("0 %", "3 MiB"), ("0 %", "0 MiB"), ("90 %", "0 MiB")]
-)
-def test_an_idle_gpu_or_no_memory_asks_for_no_bigger_batch(used, memory):
-    assert not {"smaller_card", "bigger_batch"} & set(kinds(log(line(used=used, memory=memory))))

@@ -257,6 +257,7 @@ def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, wi
     assert here.overflow() <= 0
 
 
+@pytest.mark.sweep
 def test_the_dashboard_loads_what_plans_will_have_cost(enter, work, full) -> None:
     ActualsUpload.objects.update(created_at=timezone.make_aware(dt.datetime(2027, 4, 2)))
     here = enter(work.users[Role.VIEWER])
