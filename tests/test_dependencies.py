@@ -21,6 +21,7 @@ NAMESPACES = {"google", "azure"}
 USED_BY_NAME = {
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
+    "matplotlib": "data frames are drawn with it in a notebook",
     "psycopg": "Django's PostgreSQL backend imports it",
     "pyarrow": "pandas reads parquet with it",
     "redis": "Celery's broker and Django's cache import it",

@@ -56,7 +56,13 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
         has_some = any(one.is_owned and one.existing is not None for one in inputs.sources)
         more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
         return "buying more servers" if more else SCENARIO_NAMES[other.key]
-    count = sum(int(n.sum()) for key, n in other.units_started.items() if key in owned)
+    counts = [
+        {key: int(n.sum()) for key, n in plan.units_started.items() if key in owned}
+        for plan in (best, other)
+    ]
+    if counts[0] == counts[1]:
+        return "buying the same and renting the rest on demand"
+    count = sum(counts[1].values())
     return f"owning {pluralize(count, 'new server')}"
 
 
