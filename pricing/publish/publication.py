@@ -166,12 +166,16 @@ class _PublicationAttempt:
         what waits: else a second read would find nothing to compare it with."""
         if self.current_revision is None:
             return list(expected(self.batch.provider))
-        waiting = QuarantinedPart.objects.filter(
+        rows = QuarantinedPart.objects.filter(
             provider=self.batch.provider, state__in=(State.WAITING, State.REJECTED)
         )
-        ids = {offer.id for part in waiting for offer in unpack(bytes(part.payload))}
-        ids -= {stored.offer.id for stored in self.stored_offers}
-        return [offer for offer in expected(self.batch.provider) if offer.id in ids] if ids else []
+        waiting = list(rows.values_list("purchase_option", "region", "family"))
+        published = {stored.offer.id for stored in self.stored_offers}
+        return [
+            offer
+            for offer in (expected(self.batch.provider) if waiting else ())
+            if offer.id not in published and any(covers(part, part_of(offer)) for part in waiting)
+        ]
 
     def _check_day(self, today: dt.date, force: bool) -> None:
         day, current = self.batch.as_of, self.current_revision
