@@ -325,8 +325,7 @@ class Training(_SizedWork):
     is_gated: bool | None = None
     """Whether the feed-forward part has a gate (SwiGLU); absent: yes where its width is given."""
     cached_values_per_layer: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
-    """Keys and values that a token keeps in one layer while serving; absent: half of the
-    width, as where four heads share them."""
+    """Keys and values that a token keeps in one layer while serving; absent: twice the width."""
     sliding_window: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
     """Tokens to which attention looks back in the layers with a window."""
     sliding_layers: Annotated[Whole, Field(ge=0, le=10_000)] | None = None

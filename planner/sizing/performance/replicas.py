@@ -30,7 +30,7 @@ from planner.contract.request.workload import Rollouts, Training
 from planner.sizing.evidence import fitted, typed
 from planner.sizing.footprint.memory import GIB, fast_domain
 from planner.sizing.footprint.training_flops import active_parameters, shape_of_training
-from planner.sizing.layout.shapes import MARGIN, USUAL_GROUP, Floats
+from planner.sizing.layout.shapes import MARGIN, Floats
 from planner.sizing.layout.step_time import links_in_servers
 from planner.sizing.performance.levels import matmul_share
 from pricing.common.invalid_input import InvalidInput
@@ -313,7 +313,7 @@ def served_model(training: Training) -> ServedModel:
         active_parameters=active_parameters(training),
         layers=shape.layers,
         hidden_size=shape.hidden_size,
-        cached_values=training.cached_values_per_layer or 2 * shape.hidden_size / USUAL_GROUP,
+        cached_values=training.cached_values_per_layer or 2 * shape.hidden_size,
         windowed_layers=float(training.sliding_layers or 0) if training.sliding_window else 0.0,
         window=float(training.sliding_window or 0),
         experts=training.experts or 0,

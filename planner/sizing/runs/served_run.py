@@ -23,6 +23,7 @@ from planner.contract.answer.estimate import RunFigures, ServingPlan
 from planner.contract.models.known_models import is_encoder
 from planner.contract.request.workload import Serving
 from planner.sizing.footprint.memory import GIB
+from planner.sizing.layout.shapes import USUAL_GROUP
 from planner.sizing.performance.replicas import (
     CACHE_BYTES,
     COUNTS,
@@ -283,7 +284,10 @@ def _served(work: Serving) -> tuple[ServedModel, Load]:
         first_token_seconds=work.first_token_seconds,
         token_seconds=work.token_seconds,
     )
-    return served_model(work.trained), load
+    model = served_model(work.trained)
+    if not work.model and not work.config:  # by its size alone: four heads share keys and values
+        model = replace(model, cached_values=model.cached_values / USUAL_GROUP)
+    return model, load
 
 
 def _why_none(work: Serving, one: Accelerator, precision: str) -> str:
