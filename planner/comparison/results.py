@@ -219,9 +219,8 @@ class ComparisonResults:
         """What a plan saves against the advised plan, net present: the mean difference in the same
         outcomes; where none are drawn, of what it is `expected` to cost."""
         if self.simulation is not None:
-            parameters = self.simulation.parameters
-            drawn = fit_simulation(inputs, parameters, [plan], work)
-            if drawn is None or drawn.parameters.samples < parameters.samples:
+            drawn = fit_simulation(inputs, self.simulation.parameters, [plan], work)
+            if drawn is None or drawn.parameters.samples < self.simulation.parameters.samples:
                 raise WorkSpentError("the outcomes of a plan beside the advised plan")
             expected = float(drawn.cost([plan], work=work)[0, 0].mean())
         return cents(self.expected_cost - expected)

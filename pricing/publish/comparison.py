@@ -345,9 +345,8 @@ class _Siblings:
         logs = [log for o, other in pairs if other and (log := _log_ratio(o, other, self.rates))]
         if option is not PurchaseOption.ON_DEMAND and logs:
             low, high = TO_ON_DEMAND[option.is_interruptible]
-            typical = median(logs)
-            is_far = not low <= typical <= high
-            return f"× {math.exp(typical):.3g} of on demand" if is_far else ""
+            is_far = not low <= median(logs) <= high
+            return f"× {math.exp(median(logs)):.3g} of on demand" if is_far else ""
         if option.is_interruptible:
             return ""
         for at, most in enumerate((SAME_MACHINE, SAME_ACCELERATOR)):
@@ -356,7 +355,7 @@ class _Siblings:
                     if len(others) >= MIN_SIBLINGS and (price := self._usd(offer))]  # fmt: skip
             if logs:
                 typical = median(logs)
-                words = "these machines cost elsewhere" if not at else "the same accelerators cost"
+                words = ("these machines cost elsewhere", "the same accelerators cost")[at]
                 return f"× {math.exp(typical):.3g} of what {words}" if abs(typical) > most else ""
         return ""
 

@@ -170,11 +170,10 @@ class _PublicationAttempt:
             provider=self.batch.provider, state__in=(State.WAITING, State.REJECTED)
         )
         waiting = list(rows.values_list("purchase_option", "region", "family"))
-        published = {stored.offer.id for stored in self.stored_offers}
         return [
-            offer
+            offer  # what is published counts before it
             for offer in (expected(self.batch.provider) if waiting else ())
-            if offer.id not in published and any(covers(part, part_of(offer)) for part in waiting)
+            if any(covers(part, part_of(offer)) for part in waiting)
         ]
 
     def _check_day(self, today: dt.date, force: bool) -> None:
