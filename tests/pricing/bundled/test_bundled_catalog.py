@@ -80,6 +80,12 @@ def test_the_price_of_p5_is_the_one_after_the_cut() -> None:
     assert offer.sold_now
 
 
+def test_a_name_of_price_lists_that_no_machine_has_is_not_sold() -> None:
+    rows = [offer for offer in OFFERS if offer.instance_type == "Standard_NG32adms_V620"]
+    assert rows
+    assert not any(offer.sold_now for offer in rows)
+
+
 @pytest.mark.parametrize(
     ("machine", "count"),
     [
