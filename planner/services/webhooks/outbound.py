@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 from django.conf import settings
 
@@ -79,16 +79,17 @@ def open_target(text: str) -> Any:
         app_id="GPU cost planner", app_desc="GPU cost planner", plugin_paths=[],
         storage_mode="memory", image_url_mask="", image_url_logo="", http_redirects=False,
     )  # fmt: skip
+    # Apprise takes ; for & and may decode a name twice.
+    query = unquote(text.partition("?")[2]).replace(";", "&")
+    if any(_READS_FILES.search(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+        raise InvalidInput("url", "names a file, a template or a key; leave them out")
     try:
-        options = [name for name, _ in parse_qsl(urlsplit(text).query, keep_blank_values=True)]
         target = apprise.Apprise.instantiate(text, asset=asset, suppress_exceptions=True)
     except (ValueError, TypeError, LookupError, OSError):
         target = None
     if target is None:
         problem = "is no address that Apprise knows, such as slack://… or mailtos://…"
         raise InvalidInput("url", f"{problem}; see https://appriseit.com/services/")
-    if any(map(_READS_FILES.search, options)):
-        raise InvalidInput("url", "names a file, a template or a key; leave them out")
     _judge(target, text.partition(":")[0].lower())
     target.socket_connect_timeout = target.socket_read_timeout = TIMEOUT_SECONDS / 2
     return target
@@ -97,10 +98,21 @@ def open_target(text: str) -> Any:
 def _judge(target: Any, scheme: str) -> None:
     plugin = type(target)
     speaks_http = hasattr(sys.modules[plugin.__module__], "requests")
-    if not (speaks_http or scheme in _MAIL) or plugin.__name__ == "NotifyVapid":
+    # What signs out when it is dropped (__del__) would do so where nothing judges its connections.
+    is_reached = speaks_http or scheme in _MAIL
+    if not is_reached or hasattr(plugin, "__del__") or plugin.__name__ == "NotifyVapid":
         raise InvalidInput("url", f"{target.service_name} is not reached from a server")
-    if not target.verify_certificate:
-        raise InvalidInput("url", "switches off the check of certificates (verify=no)")
+    for problem, holds in (
+        ("switches off the check of certificates (verify=no)", not target.verify_certificate),
+        ("follows redirects (redirect=yes)", getattr(target, "redirects", False)),
+        (
+            "sends a password in the clear",
+            getattr(target, "secure_mode", "") == "insecure"
+            and not settings.WEBHOOK_ALLOWED_NETWORKS,
+        ),
+    ):
+        if holds:
+            raise InvalidInput("url", f"{problem}; leave that out")
     if not any("{host}" in template for template in plugin.templates):
         return
     if not target.secure and not settings.WEBHOOK_ALLOWED_NETWORKS:
