@@ -509,6 +509,13 @@ ServedPrecision = Literal["bf16", "fp8", "fp4"]
 ServingEngine = Literal["tuned", "default"]
 
 
+def _mean_rate(by_hour: Any) -> float:
+    """Of 24 rates; 1 where they are none, which their own check tells."""
+    with suppress(TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return min(max(math.fsum(map(float, by_hour)) / len(by_hour), 1e-9), 1e9)
+    return 1.0
+
+
 class Serving(_Work):
     """A language model that answers requests around the clock."""
 
@@ -560,14 +567,8 @@ class Serving(_Work):
             return data
         filled = fill_from_model(data)
         sizes = ("parameters", "active_parameters")
-        by_hour = data.get("requests_by_hour")
-        if (
-            data.get("requests_per_second") is None
-            and isinstance(by_hour, list | tuple)
-            and by_hour
-        ):
-            with suppress(TypeError, ValueError, OverflowError):  # which its own check will tell
-                data = {**data, "requests_per_second": sum(map(float, by_hour)) / len(by_hour)}
+        if data.get("requests_per_second") is None and data.get("requests_by_hour") is not None:
+            data = {**data, "requests_per_second": _mean_rate(data["requests_by_hour"])}
         return {**{n: filled[n] for n in sizes if filled.get(n) is not None}, **data}
 
     @property
@@ -578,13 +579,7 @@ class Serving(_Work):
         return self.requests_per_second, self.peak_requests_per_second or self.requests_per_second
 
     def _refusals(self) -> Iterator[InvalidInput]:
-        by_hour = self.requests_by_hour or ()
-        if by_hour and abs(sum(by_hour) / len(by_hour) / self.requests_per_second - 1) > 0.001:
-            yield InvalidInput(
-                "requests_per_second",
-                f"{self.requests_per_second:g} is not the mean of requests_by_hour, "
-                f"{sum(by_hour) / len(by_hour):g}; allowed is either of the two",
-            )
+        yield from self._refuse_other_rates()
         active, peak = self.active_parameters, self.peak_requests_per_second
         if active is not None and active > self.parameters:
             yield _too_many_active(active, self.parameters)
@@ -594,6 +589,19 @@ class Serving(_Work):
                 f"{peak:g} a second is less than the {self.requests_per_second:g} of the mean; "
                 f"allowed are {self.requests_per_second:g} or more",
             )
+
+    def _refuse_other_rates(self) -> Iterator[InvalidInput]:
+        by_hour = self.requests_by_hour or self.rates
+        if not max(by_hour):
+            yield InvalidInput("requests_by_hour", "is 0 in every hour; allowed is more in some")
+        mean, peak = sum(by_hour) / len(by_hour), self.peak_requests_per_second
+        for name, own, words, rate in (
+            ("requests_per_second", self.requests_per_second, "mean", mean),
+            ("peak_requests_per_second", peak or max(by_hour), "highest", max(by_hour)),
+        ):
+            if self.requests_by_hour and abs(own - rate) > 0.001 * rate:
+                problem = f"{own:g} is not the {words} of requests_by_hour, {rate:g}; leave it out"
+                yield InvalidInput(name, problem)
 
     @property
     def tokens_per_month(self) -> float:

@@ -201,7 +201,8 @@ def _fewest(work: Serving, one: Accelerator, as_sold: bool = False) -> ServingSi
     replicas = replicas_on(model, one, precision, load)
     if not replicas:
         raise InvalidInput("accelerator", _why_none(work, one, precision))
-    share, busiest = _share_of_busiest(work), max(work.rates)
+    busiest, by_hour = max(work.rates), work.requests_by_hour
+    share = np.array(by_hour) / busiest if by_hour else daily_wave(min(work.rates) / busiest)
 
     def loads_of(replica: Replica) -> Floats:
         tokens = busiest * (1 + work.spare) * work.answer_tokens
@@ -242,12 +243,6 @@ def _paid(loads: Floats) -> int:
     whole = _whole(loads)
     mean = float(whole.mean())
     return math.ceil(mean + float(np.maximum(whole - mean, 0.0).mean()) - 1e-9)
-
-
-def _share_of_busiest(work: Serving) -> Floats:
-    if work.requests_by_hour:
-        return np.array(work.rates) / max(work.rates)
-    return daily_wave(min(work.rates) / max(work.rates))
 
 
 @lru_cache(maxsize=256)

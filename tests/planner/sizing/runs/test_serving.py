@@ -157,6 +157,19 @@ def test_eight_bits_are_taken_where_the_accelerator_has_them():
         ({"tokens": 1e9}, "workload.tokens", ""),
         ({"requests_by_hour": [1.0] * 23}, "workload.requests_by_hour", "24"),
         ({"requests_by_hour": [9.0] * 24}, "workload.requests_per_second", "not the mean"),
+        (
+            {"requests_by_hour": [2.0] * 24, "peak_requests_per_second": 5},
+            "workload.peak_requests_per_second",
+            "not the highest",
+        ),
+        *(
+            (
+                {"requests_by_hour": by_hour, "requests_per_second": None},
+                "workload.requests_by_hour",
+                words,
+            )
+            for by_hour, words in (([0.0] * 24, "0 in every hour"), ([], "24"), ("x", "list"))
+        ),
     ],
 )
 def test_what_cannot_be_served_is_refused_with_the_reason(changes, field, words):
