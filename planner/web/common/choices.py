@@ -10,7 +10,7 @@ from typing import get_args
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.models.known_models import model_names
 from planner.contract.request.finance import SupportPlan
-from planner.contract.request.workload import TRAINERS
+from planner.contract.request.workload import TRAINERS, SampleTuning
 from planner.costing.assumptions.assumptions import all_defaults
 from planner.costing.assumptions.cloud_support import get as get_support_plan
 from planner.costing.assumptions.reference_servers import all_servers
@@ -92,6 +92,9 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("custom", "Another server (describe it)"),
     ],
     "benchmarks": _benchmarks,
+    "sample_code": lambda: [
+        (one, value_words("sample_code", one)) for one in get_args(SampleTuning)
+    ],
     "purchase_options": lambda: [
         (option, value_words("purchase_option", option.value)) for option in PurchaseOption
     ],

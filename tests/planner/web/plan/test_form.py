@@ -18,6 +18,16 @@ from tests.planner.web.asking import HOURS, TRAINING, get, text
 MANY = {**HOURS, "risk.samples": "150000"}
 
 
+def test_every_box_of_a_list_has_choices(prices):
+    """A list that is not known makes a box of free text in silence."""
+    listed = [field for field in SINGLE if field.choices or field.values]
+    assert len(listed) > 20
+    assert [field.path for field in listed if not field.options] == []
+    samples = find_field("workload.code", "samples")
+    assert samples is not None
+    assert dict(samples.options)["hand_tuned"] == "Hand-tuned for speed"
+
+
 def test_what_has_no_box_stands_in_the_box_of_json_and_comes_back_the_same(client, prices):
     asked = {**HOURS, "constraints.interconnect": "nvlink", "finance.payment_terms_days": "30"}
     form = PlanForm(as_query(asked))
