@@ -53,14 +53,14 @@ def write_wheel(folder: Path, providers: Sequence[str] = ()) -> tuple[Path, int]
         f"{info}/METADATA": f"Metadata-Version: 2.1\n{about}".encode(),
         f"{info}/WHEEL": kind.encode(),
     }
-    record = [f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items()]
+    digests = {name: hashlib.sha256(data).digest() for name, data in files.items()}
+    record = [
+        f"{name},sha256={base64.urlsafe_b64encode(digest).decode().rstrip('=')},{len(files[name])}\n"
+        for name, digest in digests.items()
+    ]
     files[f"{info}/RECORD"] = "".join([*record, f"{info}/RECORD,,\n"]).encode()
     path = folder / f"{_MODULE}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, data in files.items():
             wheel.writestr(name, data)
     return path, count
-
-
-def _digest(data: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")

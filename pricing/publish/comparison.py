@@ -342,7 +342,8 @@ class _Siblings:
         pairs = [
             (offer, self.on_demand.get((offer.region, offer.instance_type))) for offer in offers
         ]
-        logs = [log for o, other in pairs if other and (log := _log_ratio(o, other, self.rates))]
+        ratios = (_log_ratio(offer, other, self.rates) for offer, other in pairs if other)
+        logs = [ratio for ratio in ratios if ratio is not None]
         if option is not PurchaseOption.ON_DEMAND and logs:
             low, high = TO_ON_DEMAND[option.is_interruptible]
             is_far = not low <= median(logs) <= high

@@ -144,7 +144,10 @@ def _find_faults(
     faults: dict[int, Fault] = {}
     for row, offer in enumerate(offers):
         if problem := _explain_bad_form(offer, provider, latest):
-            faults[row] = (NOT_AN_OFFER, f"{_label(offer)}: {problem}")
+            faults[row] = (
+                NOT_AN_OFFER,
+                f"{offer.provider} {offer.region} {offer.instance_type}"[:120] + f": {problem}",
+            )
         elif not (offer.price_per_hour or offer.effective_price_per_hour > 0):
             faults[row] = (NO_PRICE, offer.id)
         elif offer.accelerator not in slugs:
@@ -172,10 +175,6 @@ def _explain_bad_form(offer: Offer, provider: str, latest: dt.date) -> str:
     if not offer.term_months and offer.upfront:
         return f"upfront {offer.upfront} without a term to spread it over"
     return f"id is longer than {MAX_ID} characters" if len(offer.id) > MAX_ID else ""
-
-
-def _label(offer: Offer) -> str:
-    return f"{offer.provider} {offer.region} {offer.instance_type}"[:120]
 
 
 # Rows beside each other -------------------------------------------------------------------

@@ -270,6 +270,16 @@ def test_an_empty_database_is_compared_with_what_is_expected_and_else_with_on_de
     assert {one.purchase_option for one in result.offers} == {PurchaseOption.ON_DEMAND, SPOT}
 
 
+def test_prices_that_equal_those_on_demand_count_where_a_part_was_never_compared():
+    regular = [offer("10", instance_type=f"p5.{n}xlarge", region=f"r{n}") for n in range(5)]
+    signed = [
+        replace(one, purchase_option=RESERVED, term_months=12, price_per_hour=Decimal(price))
+        for one, price in zip(regular, (10, 10, 10, 10, 17), strict=True)
+    ]
+    alone = [replace(one, region="r0") for one in (*regular, *signed)]
+    assert held(*alone, published=alone[:5]) == []
+
+
 def test_one_price_of_a_part_beyond_half_holds_the_part():
     sizes = [
         offer(p, n, instance_type=f"p5.{n}xlarge") for p, n in (("7", 1), ("14", 2), ("28", 4))
