@@ -57,6 +57,7 @@ def _charge(project: Project, currency: str, rates: dict[int, float | None]) -> 
             hours += cell.actual_hours
             charged += cell.actual_hours * rate
             paid += cell.actual
+    hours = round(hours, 4)
     if not hours:
         return None
-    return Charge(project.name, round(hours, 4), Decimal(charged).quantize(CENT), paid)
+    return Charge(project.name, hours, Decimal(charged).quantize(CENT), paid)
