@@ -290,16 +290,12 @@ def build_offer(source: CapacitySource) -> OfferUsed:
             "native_upfront": native.upfront,
             "units_per_usd": native.units_per_usd,
             "rate_date": native.rate_date,
-            "multiplier": _round_factor(native.multiplier),
+            "multiplier": float(f"{native.multiplier:.12g}"),
             "as_of": native.as_of,
             "source": native.source,
             "sku": native.sku,
         }
     )
-
-
-def _round_factor(factor: float) -> float:
-    return float(f"{factor:.12g}")
 
 
 def build_server(source: CapacitySource, unsure: ServerToBuy | None = None) -> ServerUsed:

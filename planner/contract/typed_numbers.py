@@ -57,7 +57,7 @@ def spell_out(text: str) -> str:
     """
     if not _ONE_DOT.fullmatch(text):
         return text
-    return f"{text}: {_plain(text)} or {text.replace('.', '')}?"
+    return f"{text}: {text.rstrip('0').rstrip('.')} or {text.replace('.', '')}?"
 
 
 def spell_out_round(text: str) -> str:
@@ -90,10 +90,6 @@ def write_out(number: float) -> str:
     """
     text = repr(number)
     return f"{text}0" if _ONE_DOT.fullmatch(text) else text
-
-
-def _plain(text: str) -> str:
-    return text.rstrip("0").rstrip(".")
 
 
 def read_row_id(text: str) -> int | None:

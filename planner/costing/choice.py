@@ -15,9 +15,9 @@ much and n(q) < n(p), and that clear the following themselves. Against each of t
   often, plans within two points of the greatest chance are judged
 
 *Bound*: in batch b of ten of the outcomes, G_b is the mean cost of the advised plan p less the
-least mean of a plan that clears them. At 95 %, E of none is below
-E(p) − (mean G + 1.833 sd(G) / √10) (Mak, Morton and Wood, Operations Research Letters 24, 1999),
-where 1.833 is Student's t for nine.
+least mean of a plan that clears them. At 95 % none is cheaper than p in expectation by more than
+mean G + 1.833 sd(G) / √10 (Mak, Morton and Wood, Operations Research Letters 24, 1999), where 1.833
+is Student's t for nine; the bound is E(p) less that, as p is chosen in the same outcomes a guide.
 
 The plan of least E that clears all of them is advised. There is one: what asks for least has no
 rival. h, w, c, effort are values of the request; s is an assumption of this project.
@@ -68,6 +68,7 @@ FIRST_STEP, MOST_MOVES, MOST_MOVED = 0.125, 3, 2
 """Share of the units of a part by which a plan is moved first, how often, and of how many parts; an
 assumption, 2026."""
 BATCHES, STUDENT_T_95 = 10, 1.833
+"""Of the outcomes for the bound, and Student's t of nine degrees of freedom, one-sided."""
 MOST_SOLVES, FEW_SOLVES = 12, 4
 """Plans that are looked for without a part, and of alternatives; an assumption, 2026."""
 
@@ -417,8 +418,8 @@ class Choice:
 
     @cached_property
     def bound(self) -> float | None:
-        """Net present cost below which no plan that may be advised is expected to cost, at 95 %;
-        None with too few outcomes."""
+        """E(p) less the most that a plan which may be advised is cheaper by, at 95 %; None with too
+        few outcomes."""
         outcomes = self.present.shape[1]
         if outcomes < 10 * BATCHES:
             return None

@@ -192,8 +192,8 @@ class Verdict(AnswerModel):
     )
     expected_bound: Money | None = Field(
         default=None,
-        description="Net present cost below which no plan that was judged and may be advised is "
-        "expected to cost, at 95 %.",
+        description="Expected present value less the most that a plan that was judged and may be "
+        "advised is cheaper by in expectation, at 95 %.",
     )
     within_horizon: Money | None = Field(
         default=None, description="What of it falls due within the horizon."

@@ -80,13 +80,14 @@ class Samples:
             return None
         return server.price_range.factors(normal[self.rows])
 
-    def delays(self, key: str) -> NDArray[np.int64] | None:
-        """[n] whole months by which a source comes late; None for what comes on time."""
+    def delays(self, key: str, rows: slice | None = None) -> NDArray[np.int64] | None:
+        """[n] whole months by which a source comes late, here or in other `rows`; None for what
+        comes on time."""
         server = self.market.servers.get(key)
         if server is None or server.delivery is None:
             return None
         delays = self.outcomes.delays(server.delivery)
-        return None if delays is None else delays[self.rows]
+        return None if delays is None else delays[rows or self.rows]
 
     def missing(self, cohort: Cohort, month: int) -> Floats | None:
         """[n, T] 1 in the months in which units ordered in `month` should serve and are not there

@@ -316,11 +316,8 @@ class _Held:
         return factor if quoted is None else factor * quoted
 
     def _longest_delay(self, cohort: Cohort) -> int:
-        some = self.chunk.some  # of all outcomes, so that every part of them has the same moves
-        server = some.market.servers.get(cohort.source.key)
-        if server is None or server.delivery is None:
-            return 0
-        delays = some.outcomes.delays(server.delivery)
+        # Of all outcomes, so that every part of them has the same moves.
+        delays = self.chunk.some.delays(cohort.source.key, slice(None))
         return 0 if delays is None else int(delays.max())
 
 
