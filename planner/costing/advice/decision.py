@@ -372,11 +372,13 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
 
 
 def describe_parts(parts: Iterable[DecisionPart]) -> str:
-    """The first parts as one sentence without its full stop, then what is rented beside them, or
-    how many more there are."""
+    """The parts as one sentence without its full stop. Of more than two, those bought or signed
+    for are named first, and what is only rented is the rest."""
     every = list(parts)
-    shown, more = [part.sentence for part in every[:MOST_PARTS]], every[MOST_PARTS:]
-    if more and {part.action for part in more} <= {"rent", "reserve"}:
+    lasting = [part for part in every if part.action not in _RENTED]
+    named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
+    shown, more = [part.sentence for part in named], [one for one in every if one not in named]
+    if more and {part.action for part in more} <= _RENTED:
         shown.append("rent the rest")
     elif more:
         shown.append(more[0].sentence if len(more) == 1 else f"{len(more)} smaller parts")
@@ -384,6 +386,7 @@ def describe_parts(parts: Iterable[DecisionPart]) -> str:
     return capitalize_first(text)
 
 
+_RENTED = frozenset({"rent", "reserve"})
 _WORDS: Mapping[str, frozenset[Category]] = {
     "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
     "other costs": frozenset({Category.OTHER}),
