@@ -320,10 +320,10 @@ def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
         smallest = _smallest_machine(results)
         if smallest <= results.demand.peak_accelerators.max():
             return
-        why = (
-            f"{named.name} is rented only in machines of {smallest:g} or more. {why} See that the "
-            f"work fits in half of its {named.memory_gib:g} GiB."
-        )
+        rented = f"{named.name} is rented only in machines of {smallest:g} or more."
+        if smallest == inf:
+            rented = f"No price of renting {named.name} is known."
+        why = f"{rented} {why} See that the work fits in half of its {named.memory_gib:g} GiB."
 
 
 def _smallest_machine(results: ComparisonResults) -> float:

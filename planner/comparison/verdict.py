@@ -345,14 +345,15 @@ class VerdictWords:
         early = self.results.early_finish
         if early is None:
             return ""
-        cost = "no plan would keep to the limits"
+        cost = ": spread evenly up to it, no plan would keep to the limits"
         if early.total is not None:
-            cost = f"the plan would cost {self._money(early.total)}"
+            more = early.total - self.plan.total_cost
+            cost = (
+                f": spread evenly up to it, the work would cost {self._money(more)} more as stated"
+            )
+            cost = cost if more > 0 else ""
         last = self.results.calendar.month(int(np.flatnonzero(self.results.inputs.hours)[-1]))
-        return (
-            f"The work is finished by the end of {last:%B %Y}, before its deadline: spread evenly "
-            f"up to it, {cost}."
-        )
+        return f"The work is finished by the end of {last:%B %Y}, before its deadline{cost}."
 
     def _why_buy(self, part: DecisionPart) -> str:
         rows = [row for row in self.plan.capacity if row.source == part.source]

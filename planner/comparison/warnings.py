@@ -432,7 +432,8 @@ def _open_searches(facts: Facts) -> Iterator[Gaps]:
 
 def _few_outcomes(facts: Facts) -> Iterator[Gaps]:
     risk, wanted = facts.results.risk, facts.results.risk_parameters.samples
-    if risk is None or risk.samples < wanted:
+    is_advised = facts.results.recommendation.scenario is not None
+    if is_advised and (risk is None or risk.samples < wanted):
         room = _room(facts.results.parts.get("risk"))
         yield {"done": f"{risk.samples:,}" if risk else "None", "wanted": wanted, "room": room}
 

@@ -47,7 +47,7 @@ def test_a_run_is_reserved_in_one_go_rather_than_in_parts_of_every_month() -> No
     assert answer.demand.hours_per_month == pytest.approx((4032.0, 0.0, 0.0, 0.0))
     assert verdict.reasons[0] == (
         "The work is finished by the end of January 2027, before its deadline: spread evenly up to "
-        "it, the plan would cost 24,215 USD."
+        "it, the work would cost 4,055 USD more as stated."
     )
 
 
