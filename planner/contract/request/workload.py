@@ -551,7 +551,8 @@ class Serving(_Work):
     token_seconds: Seconds = 0.1
     """s from one token of an answer to its next at most; people read at about 0.2."""
     precision: ServedPrecision | None = None
-    """Number format of the weights; absent: 8 bits if the accelerator has them, else 16."""
+    """Number format of the weights; absent: 4 bits of a model published in them, else 8 bits if the
+    accelerator has them, else 16."""
     engine: ServingEngine | None = None
     """`tuned` to the model and its load, or `default` as installed; absent: between the two, with
     both in the range."""

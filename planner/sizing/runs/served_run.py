@@ -12,6 +12,7 @@ peak never costs less, and no replica is planned for hours of the month that som
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -194,10 +195,16 @@ class ServingTask:
         return _fewest(self.workload, self.accelerator, as_sold=True)
 
 
+IN_4_BITS = re.compile("gpt[-_ ]?oss", re.IGNORECASE)
+"""Models whose weights are published in 4 bits and served so (openai/gpt-oss-120b: one H100 of
+80 GB; its model card, 2025)."""
+
+
 @lru_cache(maxsize=512)
 def _fewest(work: Serving, one: Accelerator, as_sold: bool = False) -> ServingSize:
     model, load = _served(work)
-    precision = work.precision or ("fp8" if one.fp8_tflops else "bf16")
+    as_published = "fp4" if IN_4_BITS.search(f"{work.model} {work.config}") else None
+    precision = work.precision or as_published or ("fp8" if one.fp8_tflops else "bf16")
     replicas = replicas_on(model, one, precision, load)
     if not replicas:
         raise InvalidInput("accelerator", _why_none(work, one, precision))

@@ -38,6 +38,20 @@ def replica(model=EIGHT, precision="bf16", count=1, **changes):
     return placed
 
 
+@pytest.mark.parametrize(
+    ("model", "accelerator", "fewest"),
+    [
+        ("gpt-oss-120b", "nvidia-h100-80gb-sxm", 1),  # published in 4 bits; its model card
+        ("qwen2.5-7b", "nvidia-t4", 2),  # 14.2 GiB of 15.0 beside context and cache
+        ("deepseek-v3", "nvidia-h100-80gb-sxm", 16),
+        ("deepseek-v3", "nvidia-h200-141gb-sxm", 8),
+    ],
+)
+def test_weights_take_the_accelerators_that_practice_gives_them(model, accelerator, fewest):
+    sized = served(accelerator, model=model, requests_per_second=0.1)
+    assert sized.serving.accelerators_per_replica == fewest
+
+
 def test_published_rates_are_within_30_per_cent_in_the_median():
     errors = [abs(math.exp(-error) - 1) for _, error in report.published()]
     assert statistics.median(errors) <= 0.3
