@@ -22,7 +22,9 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import CHANCE_TO_MISS, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
 from planner.costing.advice.decision import (
+    MANY_MACHINES,
     OWNING,
+    RENTING,
     describe_beside,
     describe_owed,
     describe_parts,
@@ -45,8 +47,6 @@ from planner.costing.statements.returns import payback_months, payback_of_paymen
 from pricing.common.words import pluralize
 
 MOST_REASONS = 3
-RENTING = ("rent", "reserve")
-"""What is done to have machines for some hours."""
 HALF_PERCENT = 0.005
 """What is less is written as 0%."""
 NARROW = Decimal("0.01")
@@ -249,8 +249,15 @@ class VerdictWords:
         signed = (self._comparison(), *self._signatures())
         cost = "; ".join(filter(None, (", ".join(self._money_parts()), *signed)))
         owed = describe_owed(self.plan, self.results.inputs, self.results.request)
-        parts = (self.facts.headline, *self._missed(), f"Expect {cost}.", owed)
+        first = (self.facts.headline, *self._capacity(), *self._missed())
+        parts = (*first, f"Expect {cost}.", owed)
         return " ".join(part for part in parts if part)
+
+    def _capacity(self) -> Iterator[str]:
+        for part in self.facts.decision:
+            if part.action == "rent" and (part.units or 0) >= MANY_MACHINES:
+                machines = f"{part.units:,.0f} × {part.label.partition(' ')[0]}"
+                yield f"Secure capacity first: no cloud keeps {machines} ready to rent by the hour."
 
     def _missed(self) -> Iterator[str]:
         """What is kept in fewer outcomes than the certainty that is asked for."""

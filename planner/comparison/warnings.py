@@ -20,6 +20,7 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import COMMITTED, SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import limit_places
+from planner.costing.advice.decision import MANY_MACHINES
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -38,9 +39,6 @@ from pricing.common.words import capitalize_first, pluralize
 from pricing.market.clouds import all_clouds
 from pricing.market.offers import PurchaseOption
 
-MANY_MACHINES = 64
-"""Machines rented at once beyond which capacity is a contract of its own: the largest Capacity
-Block (EC2 user guide, Capacity Blocks for ML, 2025)."""
 IDLE_SHARE = 0.1
 """Share of the accelerators rented at once from which those without work are named; an assumption
 of this project, 2026."""
@@ -217,7 +215,7 @@ def _many_machines(facts: Facts) -> Iterator[Gaps]:
             continue
         own = float(facts.nodes(facts.advised, source).max()) if facts.advised else 0.0
         most = own or max(float(facts.nodes(plan, source).max()) for plan in plans)
-        if most > MANY_MACHINES:
+        if most >= MANY_MACHINES:
             other = "" if own else "Another plan than the advised one rents "
             yield {"other": other, "count": most, "machine": source.instance_type}
 

@@ -344,6 +344,11 @@ def _needed_share_of_rent(plan: Scenario, inputs: ModelInputs) -> NDArray[np.flo
     return np.divide(needed, rented, out=np.ones_like(rented), where=rented > needed)
 
 
+RENTING = frozenset({"rent", "reserve"})
+"""What is done to have machines for some hours."""
+MANY_MACHINES = 32
+"""Machines rented by the hour at once for which capacity is a contract of its own: half of the
+largest Capacity Block (EC2 user guide, Capacity Blocks for ML, 2025)."""
 MOST_STARTS, MOST_PARTS = 2, 2
 """Months and parts named one by one in a sentence at most; an assumption of this project, 2026."""
 
@@ -373,12 +378,13 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
 
 def describe_parts(parts: Iterable[DecisionPart]) -> str:
     """The parts as one sentence without its full stop. Of more than two, those bought or signed
-    for are named first, and what is only rented is the rest."""
+    for are named, and what is only rented is the rest; what is all rented, in order of time."""
     every = list(parts)
-    lasting = [part for part in every if part.action not in _RENTED]
+    lasting = [part for part in every if part.action not in RENTING]
     named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
+    named = named if lasting else sorted(named, key=lambda part: part.starts)
     shown, more = [part.sentence for part in named], [one for one in every if one not in named]
-    if more and {part.action for part in more} <= _RENTED:
+    if more and {part.action for part in more} <= RENTING:
         shown.append("rent the rest")
     elif more:
         shown.append(more[0].sentence if len(more) == 1 else f"{len(more)} smaller parts")
@@ -386,7 +392,6 @@ def describe_parts(parts: Iterable[DecisionPart]) -> str:
     return capitalize_first(text)
 
 
-_RENTED = frozenset({"rent", "reserve"})
 _WORDS: Mapping[str, frozenset[Category]] = {
     "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
     "other costs": frozenset({Category.OTHER}),

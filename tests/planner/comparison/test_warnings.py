@@ -79,7 +79,7 @@ def test_every_code_stands_once_with_its_sentence() -> None:
         (signed(provider="awss"), "The commitment 'Reserved' is with awss, a name that nothing"),
         ({}, "No commitment has a known price here: Cloud is the same as On demand."),
         ({}, "The oldest rental price used is from 2026-06-18."),
-        ({"hours": 65 * 5840}, "65 × p5.48xlarge at once: no cloud keeps that many ready"),
+        ({"hours": 32 * 5840}, "32 × p5.48xlarge at once: no cloud keeps that many ready"),
         ({"constraints": {"quotas": [
             {"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]}},
          "The quota for H100 SXM5 80 GB at AWS (4) is smaller than one machine of 1 offer"),
@@ -101,6 +101,13 @@ def test_capacity_that_a_provider_reserves_by_date_is_kept_ready() -> None:
     work = {"hours": 70 * 5840, "horizon_months": 2}
     told = answer(work, catalog(by_date)).warnings
     assert not any("no cloud keeps that many ready" in one for one in told), told
+
+
+def test_many_machines_by_the_hour_are_said_in_the_sentence() -> None:
+    many, few = (answer({"hours": units * 5840}) for units in (32, 31))
+    ready = "Secure capacity first: no cloud keeps 32 × p5.48xlarge ready to rent by the hour."
+    assert ready in many.verdict.sentence
+    assert "Secure" not in few.verdict.sentence
 
 
 @pytest.mark.one_in(3)
