@@ -232,9 +232,9 @@ class _Part:
             yield f"{self._when(first, last)}{self._days()}"
         else:
             how = rented_how(self.source.purchase_option)
-            is_all = share >= 1 - NOISE
-            yield f"rent {self._up_to(units)}{machine} {how}{where}{self._how_long() * is_all}"
-            yield self._when(first, last)
+            lasts = self._how_long() if share >= 1 - NOISE else ""
+            yield f"rent {self._up_to(units)}{machine} {how}{where}{lasts}"
+            yield self._when(first, last).replace(" until ", " by " if lasts else " until ")
 
     def _starts(self) -> str:
         started = self.plan.units_started[self.source.key]

@@ -52,18 +52,18 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
     """The way to buy of another plan in words; beside a plan that buys or leases servers too,
     owning is said with its number of servers, and beside one that has some as buying more."""
     owned = {source.key for source in inputs.sources if source.is_owned}
-    if other.key is not ScenarioKey.ON_PREM or not owned & best.units_started.keys():
+    mine, theirs = (
+        {key: int(n.sum()) for key, n in plan.units_started.items() if key in owned}
+        for plan in (best, other)
+    )
+    if not (mine and theirs):
         has_some = any(one.is_owned and one.existing is not None for one in inputs.sources)
         more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
         return "buying more servers" if more else SCENARIO_NAMES[other.key]
-    counts = [
-        {key: int(n.sum()) for key, n in plan.units_started.items() if key in owned}
-        for plan in (best, other)
-    ]
-    if counts[0] == counts[1]:
-        return "buying the same and renting the rest on demand"
-    count = sum(counts[1].values())
-    return f"owning {pluralize(count, 'new server')}"
+    if mine == theirs:
+        rest = "on demand" if other.key is ScenarioKey.ON_PREM else "in another way"
+        return f"buying the same and renting the rest {rest}"
+    return f"owning {pluralize(sum(theirs.values()), 'new server')}"
 
 
 @dataclass(frozen=True)
