@@ -391,7 +391,7 @@ class _Table:
 
         return _Held(
             "on_prem.residual_rate", "Resale", "factor", 1.0, low, high, based_on, hold,
-            "of the resale counted", (low, high), (0.0,), draws,
+            "of the expected resale", (low, high), (0.0,), draws,
         )  # fmt: skip
 
     def _assumption(self, row: Assumption) -> Iterator[_Held]:
