@@ -128,10 +128,9 @@ class AnswerPage:
 
     @property
     def chips(self) -> list[tuple[Alternative, str, str]]:
-        """The same without those whose amount a button of `loosenings` has already."""
-        buttons = "; ".join(change for change, _ in self.loosenings) if self.query else ""
-        amounts = [(one, saved.replace("\u00a0", " ")) for one, _, saved in self.alternatives]
-        taken = {one.field for one, amount in amounts if amount in buttons}
+        """The same without the limits that a button of `loosenings` lifts already."""
+        needed = () if self.recommended or self.query is None else least_changes(self.answer.by_key)
+        taken = {one.field for one in needed}
         return [row for row in self.alternatives if row[0].field not in taken]
 
     @cached_property

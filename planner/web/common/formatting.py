@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from django import template
@@ -25,6 +26,7 @@ from planner.contract.answer.estimate import CpuNote
 from planner.contract.labels import accelerator_name, join_reasons, traits
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
+from pricing.common.tables import read_rows
 from pricing.common.words import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
@@ -42,6 +44,7 @@ _LESS = "less than 1"
 _A_HUNDREDTH, _A_HALF = Decimal("0.005"), Decimal("0.5")
 """What rounds to 0 in hundredths, and in whole units."""
 _MINUTES, _FEW = 60, 10
+TERMS = {r["term"]: r["meaning"] for r in read_rows(Path(__file__).with_name("terms.csv"))}
 _ICON_NAME = re.compile(r"^[a-z0-9-]+$")
 
 
@@ -215,13 +218,6 @@ _MOST_DAYS, _DAYS_PER_MONTH = 60, 30.44
 
 
 @register.filter
-def price_reading(row: Freshness) -> str:
-    """When a provider's prices were read: `read 1 May 2026; median ages: on demand 12 days`."""
-    ages = "" if row.age_days is None else f"; median ages: {price_age(row)}"
-    return f"read {name_day(row.as_of) if row.as_of else _UNKNOWN}{ages}"
-
-
-@register.filter
 def words(value: str) -> str:
     """A key of the contract as words: `dws_flex_start` → `flex start`."""
     return str(value).removeprefix("dws_").replace("_", " ")
@@ -319,41 +315,6 @@ def waiting(place: int | None) -> str:
 @register.filter
 def refusal_message(refusal: Any) -> str:
     return in_field_unit(refusal.field, refusal.message)
-
-
-TERMS: dict[str, str] = {
-    "accelerator-hour": "One accelerator in use for an hour. Eight for a day are 192 of them.",
-    "bound": "A figure below which no plan can cost, proved by the solver.",
-    "break-even": "Use from which a server costs no more than renting the same.",
-    "capex": "Capital expenditure: what is paid to buy servers.",
-    "commitment": "Whole machines paid for a fixed term, used or not: reservations, savings plans "
-    "and committed use.",
-    "committed use": "A commitment of Google Cloud for one or three years.",
-    "effective TFLOP-hour": "An hour at one TFLOP/s of useful training arithmetic: the dense bf16 "
-    "(else fp16, fp32) rate of the datasheet times the MFU that published runs reach.",
-    "gap": "How far the plan could at most be from the best one, as a share of its cost.",
-    "goodput": "Share of the time in which training makes progress; the rest goes to failures, "
-    "restarts and checkpoints.",
-    "hybrid": "The cheapest mix of owned servers, commitments, on demand and spot.",
-    "lead time": "Months between ordering a server and using it.",
-    "levelised cost": "Cost in today's money divided by the accelerator-hours served, in today's "
-    "money too.",
-    "MFU": "Model FLOP utilisation: useful arithmetic over the datasheet's dense peak.",
-    "on demand": "Rented by the hour at list price, without a commitment.",
-    "p10, p50, p90": "One simulated outcome in ten costs less than p10, half cost less than p50, "
-    "nine in ten less than p90.",
-    "peak": "Most accelerators needed at the same time in a month.",
-    "present value": "What a later payment is worth today at the discount rate.",
-    "PUE": "Power usage effectiveness: power of the whole building over power of the machines.",
-    "quota": "Most accelerators that a provider lets an account run at once.",
-    "regret": "Average extra cost of a choice over the best one in the same outcome.",
-    "residual value": "What a server is still worth when the horizon ends.",
-    "revision": "One published state of a provider's prices; saved answers name theirs.",
-    "savings plan": "A commitment to spend a sum per hour in return for lower prices.",
-    "SKU": "The provider's number for the thing that is billed.",
-    "spot": "Spare capacity at a lower price that the provider may reclaim at any time.",
-    "utilisation": "Share of the hours in which a machine works.",
-}
 
 
 Coverage = CoverageRow | PriceCoverage

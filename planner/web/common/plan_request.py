@@ -175,8 +175,15 @@ def answer_plan(
             compared, None if is_pinned else team, catalog, runs_already=is_pinned
         )
     except InvalidInput as refusal:
-        return ComparisonOutcome(request, errors=refusal.all())
+        return ComparisonOutcome(request, errors=tuple(map(_beside_the_model, refusal.all())))
     return replace(outcome, request=request)
+
+
+def _beside_the_model(refusal: InvalidInput) -> InvalidInput:
+    """A size that is missing is asked for at the box of the model, which tells it."""
+    if (refusal.field, refusal.message) != ("workload.parameters", "is required"):
+        return refusal
+    return InvalidInput("workload.model", "is required: a name, or a size such as 7B")
 
 
 def name_rates(query: QueryDict, team: Team | None) -> QueryDict:

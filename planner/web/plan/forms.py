@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import parse_qsl
 
 from django.http import QueryDict
 from django.utils import timezone
@@ -35,18 +37,13 @@ from planner.web.common.plan_request import (
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows, read_table
 
 MAX_ROWS = 12
 """Rows of one repeated group that the form shows; the API takes more."""
 MONTHS_ASKED = 12
 """Months from the first to the last that a form begins with."""
-_RUNS = ("workload.runs.0.count", "workload.runs.0.start", "workload.runs.0.deadline")
 _SPAN = ("start", "horizon_months")
-_RUN_ONCE = {"workload.runs.0.count": "1", "workload.runs.0.start": "first"}
-_BY_THE_END = {**_RUN_ONCE, "workload.runs.0.deadline": "last"}
-_A_YEAR = {"start": "first", "horizon_months": str(MONTHS_ASKED)}
-H100 = "nvidia-h100-80gb-sxm"
-_TUNING = ("workload.code", "workload.experiments_factor")
 
 
 @dataclass(frozen=True)
@@ -55,92 +52,25 @@ class Work:
     title: str
     kind: str
     boxes: tuple[str, ...]
-    begins: Mapping[str, str]
-    """What the boxes hold before anybody types."""
+    begins: str
+    """What the boxes hold before anybody types, as an address."""
     options: tuple[str, ...] = ()
 
 
-WORKS = (
-    Work(
-        "train", "Train a model", "training", ("workload.model", "workload.tokens", *_RUNS),
-        {"workload.model": "7B", "workload.tokens~bn": "140", **_BY_THE_END},
-        ("workload.optimizer", "workload.precision", "workload.sequence_length", *_TUNING,
-         "workload.mfu", "workload.tokens_per_second_per_accelerator", "workload.accelerator"),
-    ),
-    Work(
-        "fine_tune", "Fine-tune", "training",
-        ("workload.model", "workload.tokens", "workload.optimizer", *_RUNS),
-        {"workload.model": "7B", "workload.tokens~mn": "50", "workload.optimizer": "lora",
-         **_BY_THE_END},
-        ("workload.precision", "workload.sequence_length", *_TUNING, "workload.mfu",
-         "workload.tokens_per_second_per_accelerator", "workload.accelerator"),
-    ),
-    Work(
-        "samples", "Train on samples", "samples",
-        ("workload.samples", "workload.epochs", "workload.benchmark", *_RUNS),
-        {"workload.samples~mn": "1.28", "workload.epochs": "90",
-         "workload.benchmark": "resnet-50-v1.5-imagenet-ngc", **_BY_THE_END},
-        ("workload.forward_gflops_per_sample", "workload.loader", *_TUNING,
-         "workload.samples_per_second", "workload.accelerator"),
-    ),
-    Work(
-        "serve", "Serve a model", "serving",
-        ("workload.model", "workload.requests_per_second", "workload.peak_requests_per_second",
-         "workload.prompt_tokens", "workload.answer_tokens", "workload.engine", *_SPAN),
-        {"workload.model": "7B", "workload.requests_per_second": "2",
-         "workload.prompt_tokens": "500", "workload.answer_tokens": "250", **_A_YEAR},
-        ("workload.first_token_seconds", "workload.token_seconds", "workload.spare",
-         "workload.precision", "workload.accelerator"),
-    ),
-    Work(
-        "hours", "I know the hours", "accelerator_hours",
-        ("workload.hours_per_month", "workload.accelerator", "workload.peak_accelerators", *_SPAN),
-        {"workload.hours_per_month": "5840", "workload.accelerator": H100, **_A_YEAR},
-    ),
-)  # fmt: skip
-_OF_ALL_WORK = (
-    *("constraints.geographies", "constraints.total_budget", "currency"),
-    "workload.interruptible",
-)
-OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "Limits": (
-        *("constraints.countries", "constraints.accelerators", "constraints.max_term_months"),
-        *("constraints.max_spot_share", "constraints.monthly_budget", "constraints.capex_budget"),
-        *("constraints.providers", "constraints.purchase_options"),
-    ),
-    "Owning": (
-        *("on_prem.electricity_per_kwh", "on_prem.colocation_per_kw_month"),
-        *("on_prem.useful_life_months", "on_prem.lead_time_months"),
-        *("on_prem.financing.method", "on_prem.financing.months"),
-    ),
-    "Finance and risk": (
-        *("finance.discount_rate_per_year", "finance.tax_rate", "choice.hurdle_share"),
-        *("choice.certainty", "term_end"),
-    ),
-    "Data": (
-        *("data.storage_gib", "data.egress_gib_per_month", "data.home.provider"),
-        "data.home.region",
-    ),
-}
+_FOLDER = Path(__file__).parent
+WORKS = tuple(read_table(_FOLDER / "works.csv", Work))
+_OF_ALL_WORK = ("constraints.geographies", "constraints.total_budget", "currency")
+_LAYOUT = tuple(read_rows(_FOLDER / "layout.csv"))
+
+
+def _of_part(part: str) -> dict[str, tuple[str, ...]]:
+    rows = (row for row in _LAYOUT if row["part"] == part)
+    return {row["name"]: tuple(filter(None, row["boxes"].split(";"))) for row in rows}
+
+
+OPTIONS = _of_part("subject")
 """Subjects of the options beside those of the work itself."""
-ROWS: Mapping[str, tuple[str, ...]] = {
-    "on_prem.already_owned": (),
-    "existing.credits": (),
-    "existing.commitments": (),
-    "existing.leased_servers": (),
-    "existing.minimum_spend": (),
-    "constraints.quotas": (),
-    "custom_offers": (
-        *("label", "accelerator", "accelerator_count", "purchase_option", "usd_per_hour"),
-        *("upfront_usd", "term_months"),
-    ),
-    "price_adjustments": (),
-    "on_prem.servers": (
-        *("server", "unit_price", "max_units", "accelerator", "accelerator_count", "power_kw"),
-        *("running_cost_per_hour", "rack_units"),
-    ),
-    "workload.runs": (),
-}
+ROWS = _of_part("rows")
 """Groups of rows and the fields that a row shows, all where none is named."""
 
 
@@ -266,7 +196,8 @@ class PlanForm:
         return tuple(map(self.build_box, paths))
 
     def questions(self) -> tuple[Box, ...]:
-        return self.boxes((*self.work.boxes, *_OF_ALL_WORK))
+        own = () if self.work.kind == "serving" else ("workload.interruptible",)
+        return self.boxes((*self.work.boxes, *_OF_ALL_WORK, *own))
 
     def subjects(self) -> list[Subject]:
         span = () if "start" in self.work.boxes else _SPAN
@@ -356,7 +287,7 @@ def begin(query: QueryDict, currency: str) -> QueryDict:
     if initial.get("workload.optimizer") and work.key in ("train", "fine_tune"):
         del initial["workload.optimizer"]
     typed = {name.partition("~")[0] for name in initial}
-    for name, value in work.begins.items():
+    for name, value in parse_qsl(work.begins):
         if name.partition("~")[0] not in typed:
             month = months.get(value)
             initial[name] = format_month(month) if month else value

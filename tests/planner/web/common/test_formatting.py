@@ -80,10 +80,3 @@ def test_the_age_of_prices_is_told_in_two_lengths() -> None:
 def test_prices_without_a_date_have_no_age() -> None:
     assert formatting.price_age(UNDATED) == "the prices carry no date"
     assert formatting.price_age_short(UNDATED) == "undated"
-    assert formatting.price_reading(UNDATED) == "read 20 November 2026"
-
-
-def test_a_reading_names_the_age_of_each_part() -> None:
-    reading = formatting.price_reading(FRESHNESS)
-    ages = "on demand 12 days (oldest 90 days), spot 3 days"
-    assert reading == f"read 20 November 2026; median ages: {ages}"

@@ -154,3 +154,21 @@ def test_a_name_that_nothing_is_called_is_told_in_words_with_the_nearest_questio
     page = text(get(client, "plan", {**HOURS, "foo": "1"}))
     assert "“foo”, which names no question; take it out of the address" in page
     assert "allowed are" not in page
+
+
+def test_a_model_left_empty_is_asked_for_at_its_box(client, prices):
+    values = {name: value for name, value in TRAINING.items() if "parameters" not in name}
+    page = get(client, "plan", {**values, "edit": "1"})
+    box = next(
+        one for one in page.context["form"].questions() if one.field.path == "workload.model"
+    )
+    assert box.error == "is required: a name, or a size such as 7B"
+    assert "Model parameters</strong>" not in text(page)
+
+
+def test_a_service_is_not_asked_whether_it_may_be_interrupted(client, prices):
+    names = {box.name for box in PlanForm(as_query({"work": "serve"})).questions()}
+    assert "workload.interruptible" not in names
+    assert "workload.interruptible" in {
+        box.name for box in PlanForm(as_query({"work": "train"})).questions()
+    }
