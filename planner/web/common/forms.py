@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms, template
 from django.forms.boundfield import BoundField
-from django.utils.safestring import SafeString
+from django.template import Context
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from planner.contract.typed_numbers import spell_out
 from planner.web.common.query_codec import number
@@ -108,3 +112,28 @@ def button_class(attrs: Mapping[str, Any]) -> str:
         return "btn btn-danger"
     is_main = attrs.get("type") == "submit" and tags and "secondary" not in tags
     return "btn btn-primary" if is_main else "btn"
+
+
+_HEAD = re.compile(r"(?:([a-z-]+):)?(.+)", re.DOTALL)
+
+
+@register.simple_block_tag
+def table_of(content: str, label: str, css: str = "card-table stacked") -> SafeString:
+    """A table that scrolls sideways where it is wide. The heads of its columns end with `||`,
+    each behind its class where it has one: `Name | num:Budget ||`, then come the rows."""
+    heads, _, rows = content.partition("||")
+    columns = [_HEAD.fullmatch(one.strip()) for one in heads.split("|")]
+    context = {"label": label, "css": css, "rows": _of_template(rows)}
+    shown = [(one[1], _of_template(one[2])) for one in columns if one]
+    return render_to_string("parts/table.html", {**context, "heads": shown})
+
+
+def _of_template(part: str) -> SafeString:
+    return mark_safe(part)  # noqa: S308 - what a template drew, in which variables are escaped
+
+
+@register.inclusion_tag("parts/press.html", takes_context=True)
+def press(context: Context, verb: str, what: object, route: str, *place: object) -> dict[str, Any]:
+    """A small button that does something to one row of a table at once."""
+    token = context.get("csrf_token")
+    return {"verb": verb, "what": what, "address": reverse(route, args=place), "csrf_token": token}
