@@ -29,11 +29,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from planner.contract.typed_numbers import read_length
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.services.observability.logs import (
-    accept_request_id,
-    current_request_id,
-    use_request_id,
-)
+from planner.services.observability import logs
 from planner.services.observability.measures import REQUEST_SECONDS, render_measures
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
 from planner.services.teams.access import DiskFullError
@@ -62,7 +58,7 @@ _DETAILS = {
 def server_error(request: HttpRequest) -> HttpResponse:
     is_away = isinstance(sys.exc_info()[1], AWAY)
     status = HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR
-    reference = {"request_id": current_request_id()}
+    reference = {"request_id": logs.current_request_id()}
     response: HttpResponse
     if request.path.startswith("/api/"):
         body = problem_body(status, _DETAILS[status]) | reference
@@ -252,11 +248,11 @@ class RequestLog(Middleware):
     answer."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request_id = accept_request_id(request.headers.get(HEADER, ""))
+        request_id = logs.accept_request_id(request.headers.get(HEADER, ""))
         # What the framework logs of an answer is logged after all of this.
         request.request_id = request_id  # type: ignore[attr-defined]
         start = time.perf_counter()
-        with use_request_id(request_id):
+        with logs.use_request_id(request_id):
             response = self.get_response(request)
             seconds = time.perf_counter() - start
             match = request.resolver_match

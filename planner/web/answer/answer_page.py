@@ -16,39 +16,18 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import BreakEvenRow, Driver
 from planner.contract.answer.scenario import least_changes
-from planner.contract.answer.verdict import Alternative, Verdict
+from planner.contract.answer.verdict import Alternative
 from planner.contract.labels import (
     CHANCE_TO_MISS,
     MISSES_ITS_DEADLINE,
     SCENARIO_TITLES,
     comes_first,
 )
-from planner.web.answer import charts, tables
-from planner.web.answer.assumptions import (
-    AssumptionRow,
-    kept_address,
-    list_assumption_rows,
-    plan_rows,
-)
-from planner.web.answer.charts import payback
-from planner.web.answer.tables import ScenarioRow, scenario_rows, with_place
-from planner.web.answer.verdict import (
-    FigureRow,
-    ShownPart,
-    assumed,
-    beside_parts,
-    by_shown_saving,
-    decision_parts,
-    figure_rows,
-    first_facts,
-    list_returns,
-    saving_words,
-    short_title,
-)
+from planner.web.answer import assumptions, charts, tables, verdict
 from planner.web.common.chart import Chart
 from planner.web.common.choices import server_title
 from planner.web.common.fields import find_field, with_labels
-from planner.web.common.formatting import CoverageTable, arrange_coverage, plain
+from planner.web.common.formatting import arrange_coverage, plain
 from planner.web.common.query_codec import SCALES, write
 
 
@@ -64,37 +43,38 @@ class AnswerPage:
         self.recommended = answer.recommended
         chosen = answer.by_key[ScenarioKey(shown)] if shown in SCENARIO_TITLES else self.recommended
         self.shown = chosen if chosen and chosen.feasible else None
+        self.title = answer.name or verdict.short_title(answer)
+        self.headline = with_labels(answer.headline)
+        self.verdict = answer.verdict
+        self.reasons = tuple(map(with_labels, (self.verdict or answer.recommendation).reasons))
+        self.decision = verdict.decision_parts(answer)
+        self.beside_parts = verdict.beside_parts(answer)
+        self.figure_rows = verdict.figure_rows(answer)
+        self.first_facts = verdict.first_facts(answer)
+        self.assumed = verdict.assumed(answer)
+        self.returns = verdict.list_returns(self.shown.finance, self.currency) if self.shown else []
+        self.rows = tables.scenario_rows(answer)
+        self.possible = [row for row in self.rows if row.scenario.feasible]
+        self.risk_rows = [row for row in self.rows if row.range is not None]
+        self.energy = [row for row in self.possible if row.scenario.energy]
+        self.assumptions = assumptions.list_assumption_rows(answer)
+        self.coverage = arrange_coverage(answer.coverage)
+        self.is_small = self.verdict is not None and self.verdict.is_small
+        self.is_short = self.is_small or self.shown is None
 
     @property
     def expected_cost(self) -> Decimal | None:
         """The headline; the cost as stated where no outcomes were simulated."""
         if self.recommended is None:
             return None
-        verdict = self.verdict
-        expected = verdict.expected if verdict is not None else None
+        expected = self.verdict.expected if self.verdict is not None else None
         return self.recommended.total_cost if expected is None else expected
-
-    @property
-    def title(self) -> str:
-        return self.answer.name or short_title(self.answer)
 
     @property
     def first_warnings(self) -> list[str]:
         """What has to be seen before the advice, without what the deadline's own line says."""
         first = filter(comes_first, self.answer.warnings)
         return [with_labels(one) for one in first if MISSES_ITS_DEADLINE not in one]
-
-    @property
-    def headline(self) -> str:
-        return with_labels(self.answer.headline)
-
-    @property
-    def verdict(self) -> Verdict | None:
-        return self.answer.verdict
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        return tuple(map(with_labels, (self.verdict or self.answer.recommendation).reasons))
 
     @property
     def money_sentence(self) -> str:
@@ -108,22 +88,14 @@ class AnswerPage:
         match = re.search(rf"{CHANCE_TO_MISS}[^;]*; (.* more accelerators)", self.money_sentence)
         return f"{match[1]} keep the deadline in 9 of 10 cases." if match else ""
 
-    @property
-    def decision(self) -> list[ShownPart]:
-        return decision_parts(self.answer)
-
-    @property
-    def beside_parts(self) -> tuple[int, str] | None:
-        return beside_parts(self.answer)
-
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str, str]]:
         """What would be cheaper with one rule lifted, the address that lifts it, empty where the
         answer is a kept one, and what it saves."""
         address = self.query or QueryDict()
         return [
-            (one, _lift(address, one) if self.query else "", saving_words(one, self.answer))
-            for one in by_shown_saving(self.answer)
+            (one, _lift(address, one) if self.query else "", verdict.saving_words(one, self.answer))
+            for one in verdict.by_shown_saving(self.answer)
         ]
 
     @property
@@ -158,26 +130,10 @@ class AnswerPage:
         return None if self.recommended or not self.alternatives else self.alternatives[0][0]
 
     @cached_property
-    def rows(self) -> list[ScenarioRow]:
-        return scenario_rows(self.answer)
-
-    @property
-    def possible(self) -> list[ScenarioRow]:
-        return [row for row in self.rows if row.scenario.feasible]
-
-    @property
-    def is_small(self) -> bool:
-        return self.verdict is not None and self.verdict.is_small
-
-    @property
-    def is_short(self) -> bool:
-        return self.is_small or self.shown is None
-
-    @cached_property
     def first_chart(self) -> Chart | None:
         if self.recommended is None:
             return charts.limits(self.answer)
-        return payback(self.answer) or charts.categories(self.answer)
+        return charts.payback(self.answer) or charts.categories(self.answer)
 
     @cached_property
     def reason_charts(self) -> list[Chart]:
@@ -201,14 +157,6 @@ class AnswerPage:
         return [*first, *self.reason_charts, *self.time_charts]
 
     @property
-    def figure_rows(self) -> list[FigureRow]:
-        return figure_rows(self.answer)
-
-    @property
-    def first_facts(self) -> list[FigureRow]:
-        return first_facts(self.answer)
-
-    @property
     def range_bar(self) -> tables.Span | None:
         """Range and expected cost in per cent of its upper end."""
         interval = self.verdict.range if self.verdict else None
@@ -216,10 +164,6 @@ class AnswerPage:
             return None
         low, at = (float(one / interval.p90 * 100) for one in (interval.p10, self.expected_cost))
         return tables.Span(at=min(at, 99.0), left=max(low, 0.0), width=100 - max(low, 0.0))
-
-    @property
-    def assumed(self) -> str:
-        return assumed(self.answer)
 
     @cached_property
     def purchases(self) -> list[tables.PurchaseRow]:
@@ -230,18 +174,6 @@ class AnswerPage:
         if self.shown is None:
             return []
         return tables.cost_rows(self.shown.costs_by_source, self.answer, self.answer.region_names)
-
-    @property
-    def returns(self) -> list[tuple[str, str]]:
-        return list_returns(self.shown.finance, self.currency) if self.shown else []
-
-    @cached_property
-    def risk_rows(self) -> list[ScenarioRow]:
-        return [row for row in self.rows if row.range is not None]
-
-    @cached_property
-    def energy(self) -> list[ScenarioRow]:
-        return [row for row in self.possible if row.scenario.energy]
 
     @property
     def peak(self) -> str:
@@ -298,19 +230,15 @@ class AnswerPage:
         return [
             (
                 named.get(f"server:{row.server}") or server_title(row.server),
-                with_place(row.against, row.label, self.answer.region_names),
+                tables.with_place(row.against, row.label, self.answer.region_names),
                 row,
             )
             for row in self.answer.break_even
         ]
 
     @cached_property
-    def assumptions(self) -> list[AssumptionRow]:
-        return list_assumption_rows(self.answer)
-
-    @cached_property
-    def boxes(self) -> list[AssumptionRow]:
-        return [*plan_rows(self.answer, self.query), *self.assumptions]
+    def boxes(self) -> list[assumptions.AssumptionRow]:
+        return [*assumptions.plan_rows(self.answer, self.query), *self.assumptions]
 
     @property
     def given_boxes(self) -> str:
@@ -319,11 +247,7 @@ class AnswerPage:
 
     @property
     def kept_address(self) -> list[tuple[str, str]]:
-        return kept_address(self.query or QueryDict(), self.boxes)
-
-    @cached_property
-    def coverage(self) -> CoverageTable:
-        return arrange_coverage(self.answer.coverage)
+        return assumptions.kept_address(self.query or QueryDict(), self.boxes)
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -17,6 +17,7 @@ from xml.sax.saxutils import escape
 import reportlab
 from django.conf import settings
 from django.contrib.staticfiles import finders
+from reportlab import platypus
 from reportlab.graphics.shapes import Circle, Drawing, Line, PolyLine, Rect, Shape, String
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.pagesizes import A4
@@ -25,16 +26,6 @@ from reportlab.lib.units import mm
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
-from reportlab.platypus import (
-    Flowable,
-    KeepTogether,
-    ListFlowable,
-    Paragraph,
-    SimpleDocTemplate,
-    Spacer,
-    Table,
-    TableStyle,
-)
 
 from planner.contract.amounts import name_day, name_month
 from planner.contract.answer.common import Category
@@ -90,29 +81,29 @@ TITLE = _style(16, bold=True)
 HEADING = _style(10.5, bold=True, before=9, stays=True)
 
 
-def text(words: object, style: ParagraphStyle = BODY) -> Paragraph:
-    return Paragraph(escape(str(words)), style)
+def text(words: object, style: ParagraphStyle = BODY) -> platypus.Paragraph:
+    return platypus.Paragraph(escape(str(words)), style)
 
 
-def link(words: str, address: str) -> Paragraph:
+def link(words: str, address: str) -> platypus.Paragraph:
     if not address.startswith(("http://", "https://")):
         return text(words, SMALL)
-    return Paragraph(f'<a href="{escape(address, {chr(34): "&quot;"})}" color="#0b5cab">'
+    return platypus.Paragraph(f'<a href="{escape(address, {chr(34): "&quot;"})}" color="#0b5cab">'
                      f"{escape(words)}</a>", SMALL)  # fmt: skip
 
 
 def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Sequence[int] = (),
-          *, header: bool = True) -> Table:  # fmt: skip
+          *, header: bool = True) -> platypus.Table:  # fmt: skip
     """Rows with a line below each; columns of `numbers` are flush right. Widths are shares."""
-    cells: list[list[Flowable]] = []
+    cells: list[list[platypus.Flowable]] = []
     for index, row in enumerate(rows):
         cells.append([])
         for column, one in enumerate(row):
             style = NUMBER if column in numbers else BODY
             if header and index == 0:
                 style = _style(7, bold=True, right=column in numbers)
-            cells[-1].append(one if isinstance(one, Flowable) else text(one, style))
-    lines = TableStyle([
+            cells[-1].append(one if isinstance(one, platypus.Flowable) else text(one, style))
+    lines = platypus.TableStyle([
         ("LINEBELOW", (0, 0), (-1, -1), 0.4, LINE),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
         ("TOPPADDING", (0, 0), (-1, -1), 1.6),
@@ -123,14 +114,14 @@ def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Se
     if header:
         lines.add("BACKGROUND", (0, 0), (-1, 0), SHADE)
     columns = [WIDTH * share for share in widths]
-    return Table(cells, columns, style=lines, repeatRows=int(header), hAlign="LEFT")
+    return platypus.Table(cells, columns, style=lines, repeatRows=int(header), hAlign="LEFT")
 
 
-def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
+def print_pack(parts: list[platypus.Flowable], facts: PackFacts, currency: str) -> bytes:
     """The parts on paper, each page with its number and what it is of."""
     foot = f"{facts.title} · {name_day(facts.printed)} · amounts in {currency}"
 
-    def stamp(canvas: Canvas, document: SimpleDocTemplate) -> None:
+    def stamp(canvas: Canvas, document: platypus.SimpleDocTemplate) -> None:
         canvas.saveState()
         canvas.setFont(REGULAR, 7)
         canvas.setFillColor(GREY)
@@ -139,7 +130,7 @@ def print_pack(parts: list[Flowable], facts: PackFacts, currency: str) -> bytes:
         canvas.restoreState()
 
     paper = BytesIO()
-    document = SimpleDocTemplate(
+    document = platypus.SimpleDocTemplate(
         paper, pagesize=A4, leftMargin=MARGIN, rightMargin=MARGIN, topMargin=14 * mm,
         bottomMargin=16 * mm, title=facts.title, author=facts.author, invariant=1, lang="en",
     )  # fmt: skip
@@ -280,7 +271,7 @@ class PackFacts:
         return self.context.name or "What the accelerators should cost"
 
 
-def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[Flowable]:
+def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[platypus.Flowable]:
     context, step = facts.context, facts.context.approval_status
     about = (
         context.team,
@@ -292,40 +283,45 @@ def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[Flowable]:
     )
     yield text(facts.title, TITLE)
     yield text(" · ".join(filter(None, about)), SMALL)
-    yield Spacer(1, 8)
+    yield platypus.Spacer(1, 8)
 
 
 def _done(day: dt.date, by: str) -> str:
     return f"{name_day(day)} by {by}" if by else name_day(day)
 
 
-def bullets(title: str, sentences: Sequence[str]) -> Iterator[Flowable]:
+def bullets(title: str, sentences: Sequence[str]) -> Iterator[platypus.Flowable]:
     if sentences:
         yield text(title, HEADING)
-        yield ListFlowable(
+        yield platypus.ListFlowable(
             [text(one) for one in sentences], bulletType="bullet", start="•", bulletFontSize=7,
             leftIndent=10,
         )  # fmt: skip
 
 
-def picture(chart: Chart) -> Flowable:
-    parts = [text(chart.title, HEADING), Spacer(1, 3), draw(chart), text(chart.summary, SMALL)]
-    return KeepTogether(parts)
+def picture(chart: Chart) -> platypus.Flowable:
+    parts = [
+        text(chart.title, HEADING),
+        platypus.Spacer(1, 3),
+        draw(chart),
+        text(chart.summary, SMALL),
+    ]
+    return platypus.KeepTogether(parts)
 
 
 def spending(
     by_category: Mapping[Category, Decimal], total: Decimal | None, currency: str
-) -> Iterator[Flowable]:
+) -> Iterator[platypus.Flowable]:
     rows = [
         (category_title(category).capitalize(), money(amount, currency))
         for category, amount in by_category.items()
     ]
     titles, last = ("What the total is made of", "Amount"), ("Total", money(total, currency))
     parts = [text("What the money is spent on", HEADING)]
-    yield KeepTogether([*parts, table([titles, *rows, last], (0.7, 0.3), (1,))])
+    yield platypus.KeepTogether([*parts, table([titles, *rows, last], (0.7, 0.3), (1,))])
 
 
-def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[Flowable]:
+def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[platypus.Flowable]:
     """Warnings and approvals, which would otherwise stand on a page of their own."""
     steps = [(one.state.capitalize(), one.by, name_day(one.at)) for one in facts.context.steps]
     rows = [("Step", "Name", "Date"), *(steps or EMPTY_STEPS)]
@@ -333,10 +329,10 @@ def close_pack(warnings: Sequence[str], facts: PackFacts) -> Iterator[Flowable]:
         rows.append(("Approved by", "", ""))
     address = facts.address
     whole = [link(f"The whole answer, with every source: {address}", address)] if address else []
-    yield KeepTogether(
+    yield platypus.KeepTogether(
         [
             *bullets("To be aware of", warnings),
-            *([Spacer(1, 4), *whole] if whole else []),
+            *([platypus.Spacer(1, 4), *whole] if whole else []),
             text("Approvals", HEADING),
             table(rows, (0.25, 0.45, 0.3)),
         ]
@@ -356,7 +352,7 @@ def board_pack(page: AnswerPage, facts: PackFacts) -> bytes:
     return print_pack(parts, facts, page.currency)
 
 
-def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
+def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowable]:
     yield from head(page.answer, facts)
     if page.verdict is None or not page.verdict.decision:
         yield text(page.headline, STRONG)
@@ -371,10 +367,10 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     if page.beside_parts:
         amount, kinds = page.beside_parts
         yield text(f"{money(amount, page.currency)} on top of these: {kinds}", SMALL)
-    yield Spacer(1, 4)
+    yield platypus.Spacer(1, 4)
     yield text(page.money_sentence)
     yield from map(text, page.verdict.ask_first)
-    yield Spacer(1, 5)
+    yield platypus.Spacer(1, 5)
     figures = [(one.title, one.in_a_line) for one in page.figure_rows]
     yield table(figures, (0.3, 0.7), header=False)
     yield from bullets("Why", page.reasons)
@@ -395,7 +391,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield picture(page.first_chart)
 
 
-def _plan(page: AnswerPage) -> Iterator[Flowable]:
+def _plan(page: AnswerPage) -> Iterator[platypus.Flowable]:
     if page.purchases:
         yield text("What to buy or sign, and when", HEADING)
         rows = [

@@ -11,13 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from planner.contract.amounts import (
-    format_month,
-    format_shares,
-    name_day,
-    name_month,
-    subtract_as_shown,
-)
+from planner.contract import amounts
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioLine
@@ -86,18 +80,20 @@ class SourceRow:
             return str(self.server.price_year or "")
         if self.offer is None:
             return ""
-        return name_day(self.offer.as_of) if self.offer.as_of else "undated"
+        return amounts.name_day(self.offer.as_of) if self.offer.as_of else "undated"
 
     @property
     def quantity_digits(self) -> int:
         return 0 if self.cost.quantity == round(self.cost.quantity) else 2
 
 
-def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
+def purchase_rows(
+    answer: ComparisonAnswer | PortfolioAnswer, plan: ScenarioAnswer | PortfolioAnswer
+) -> list[PurchaseRow]:
     def written(index: int) -> str:
-        return name_month(format_month(answer.month(index)))
+        return amounts.name_month(amounts.format_month(answer.month(index)))
 
-    fittings = sum_fittings(scenario.lines)
+    fittings = _sum_fittings(plan.lines)
     return [
         PurchaseRow(
             one,
@@ -107,7 +103,7 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
             fittings.pop((one.source, one.month), Decimal(0)),
             ", ".join(_write_runs(one.idle_months, written)),
         )
-        for one in scenario.purchases
+        for one in plan.purchases
     ]
 
 
@@ -120,7 +116,7 @@ def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterato
 _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
 
 
-def sum_fittings(lines: Iterable[CostLine | PortfolioLine]) -> dict[tuple[str, int], Decimal]:
+def _sum_fittings(lines: Iterable[CostLine | PortfolioLine]) -> dict[tuple[str, int], Decimal]:
     """What is due for network, spares and installation beside a price, by source and month."""
     fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for line in lines:
@@ -258,7 +254,7 @@ def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
         groups.append([scenario]) if same is None else same.append(scenario)
     rows = [_row(answer, group) for group in groups]
     chances = [row.probability_cheapest for row in rows if row.probability_cheapest is not None]
-    shares = iter(format_shares(chances, 1))
+    shares = iter(amounts.format_shares(chances, 1))
     return with_spans(
         [
             row if row.probability_cheapest is None else replace(row, cheapest_in=next(shares))
@@ -284,7 +280,7 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
         less_than_on_demand=(
-            None if rent is None or total is None else subtract_as_shown(rent, total)
+            None if rent is None or total is None else amounts.subtract_as_shown(rent, total)
         ),
         oldest_price=min((one.as_of for one in offers if one and one.as_of), default=None),
     )

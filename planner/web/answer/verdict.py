@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from planner.contract import labels
 from planner.contract.amounts import (
     format_difference,
     format_named_shares,
@@ -17,15 +18,6 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioFinance
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
-from planner.contract.labels import (
-    CAUSE_TITLES,
-    CHANCE_TO_MISS,
-    NOT_COUNTED,
-    OWNED,
-    budget_title,
-    category_title,
-    cloud_title,
-)
 from planner.exports.focus import describe_discount
 from planner.web.common.formatting import money, number, percent
 from pricing.common.words import pluralize
@@ -96,7 +88,7 @@ def beside_parts(answer: ComparisonAnswer) -> tuple[int, str] | None:
     amounts = _whole_amounts(answer)
     if not lines or not named or not amounts[-1]:
         return None
-    kinds = dict.fromkeys(category_title(line.category) for line in lines)
+    kinds = dict.fromkeys(labels.category_title(line.category) for line in lines)
     return amounts[-1], ", ".join(kinds)
 
 
@@ -182,7 +174,9 @@ def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
     plan = answer.recommended
     paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
     words = (
-        f"{cloud_title(one.provider)} {one.instance_type} {describe_discount(one.multiplier)}"
+        " ".join(
+            (labels.cloud_title(one.provider), one.instance_type, describe_discount(one.multiplier))
+        )
         for one in map(answer.offers.get, paid)
         if one is not None and one.multiplier != 1
     )
@@ -347,12 +341,12 @@ def _deadline(verdict: Verdict) -> Iterator[FigureRow]:
     if verdict.deadline and verdict.deadline_chance is not None:
         title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
         words = f"kept in {percent(verdict.deadline_chance)} of cases"
-        yield FigureRow(title, words, is_over=CHANCE_TO_MISS in verdict.sentence)
+        yield FigureRow(title, words, is_over=labels.CHANCE_TO_MISS in verdict.sentence)
 
 
 def budget_fact(use: BudgetUse, currency: str) -> FigureRow:
     """A budget and how likely it is kept; what is left of it where no chance is known."""
-    title = f"{budget_title(use.kind, use.fiscal_year)} of {money(use.budget, currency)}"
+    title = f"{labels.budget_title(use.kind, use.fiscal_year)} of {money(use.budget, currency)}"
     rest = f"{money(abs(use.headroom), currency)} {'over' if use.headroom < 0 else 'left'}"
     if use.headroom == use.budget:
         rest = "all left"
@@ -387,7 +381,7 @@ def describe_allowance(verdict: Verdict, currency: str) -> str:
     if verdict.expected is None or verdict.total is None:
         return ""
     parts = [
-        f"{CAUSE_TITLES[cause]} {amount:+,.0f}"
+        f"{labels.CAUSE_TITLES[cause]} {amount:+,.0f}"
         for cause, amount in verdict.risk_allowance.items()
         if abs(amount) >= Decimal("0.5")
     ]
@@ -404,7 +398,7 @@ def _owed(verdict: Verdict, currency: str) -> FigureRow:
     owed = verdict.owed_after or Decimal(0)
     words = _or_nothing(max(owed, Decimal(0)), currency)
     note = f"{money(-owed, currency)} of tax saved later is counted" if owed < 0 else ""
-    if NOT_COUNTED in verdict.sentence:
+    if labels.NOT_COUNTED in verdict.sentence:
         note = "of what is counted; contracts go on"
     return FigureRow("Owed afterwards", words, note=note)
 
@@ -421,7 +415,7 @@ def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:
 def _oldest(verdict: Verdict) -> str:
     if verdict.oldest_price:
         return name_day(verdict.oldest_price)
-    if all(one.purchase_option == OWNED for one in verdict.decision):
+    if all(one.purchase_option == labels.OWNED for one in verdict.decision):
         return "nothing is rented"
     return "its price list has no dates"
 
@@ -447,7 +441,7 @@ def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
     ):
         doubt = "In more than 1 of 10 cases it is not enough."
     note = " ".join(filter(None, (use.sentence, doubt)))
-    title = budget_title(use.kind, use.fiscal_year)
+    title = labels.budget_title(use.kind, use.fiscal_year)
     return budget_row(title, use.headroom, use.budget, currency, note)
 
 

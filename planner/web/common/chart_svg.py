@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +29,7 @@ TOP, PLOT, BELOW = 16, 214, 26
 ROW, BAR = 40, 16
 """Pixels of a row with its name above the bar, and of the bar."""
 MOST_LABELS = 5
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def element(name: str, content: object = "", **attributes: object) -> SafeString:
@@ -186,8 +188,12 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
             for share, value in zip(shares, one.values, strict=True)
             if value is not None
         ]
-        drawn.append(_path(places, series_class(one, i), dashed=one.dashed))
-    drawn += _notes(chart, shares, 1 / max(len(shares), 1))
+        steps = _with_steps(places) if chart.kind == "points" else places
+        drawn.append(_path(steps, series_class(one, i), dashed=one.dashed))
+        if chart.kind == "points":
+            drawn += _dots(chart, one, shares, scale, series_class(one, i))
+    if chart.kind == "line":
+        drawn += _notes(chart, shares, 1 / max(len(shares), 1))
     for mark in chart.marks:
         share = shares[list(chart.x).index(mark.x)]
         x, y = _percent(_x(share)), _y(scale.at(mark.y))
@@ -199,12 +205,29 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
     return drawn, TOP + PLOT + BELOW
 
 
+def _dots(
+    chart: Chart, series: Series, shares: Sequence[float], scale: Scale, style: str
+) -> Iterator[SafeString]:
+    """A dot at each known value, which tells it when pointed at."""
+    for share, value, day in zip(shares, series.values, chart.x, strict=True):
+        if value is not None:
+            words = f"{day}: {number(value, chart.digits)} {chart.unit}".strip()
+            x, y = _percent(_x(share)), _y(scale.at(value))
+            yield element("circle", element("title", words), class_=style, cx=x, cy=y, r=4)
+
+
 def _shares(x: Sequence[str | float]) -> list[float]:
-    """Where the values of an axis lie on it: numbers to scale, names evenly."""
-    numbers = [float(one) for one in x if not isinstance(one, str)]
+    """Where the values of an axis lie on it: numbers and days to scale, names evenly."""
+    numbers = [place for one in x if (place := _place(one)) is not None]
     if len(numbers) == len(x) > 1 and numbers[-1] > numbers[0]:
         return [(one - numbers[0]) / (numbers[-1] - numbers[0]) for one in numbers]
     return [i / max(len(x) - 1, 1) for i in range(len(x))]
+
+
+def _place(value: str | float) -> float | None:
+    if not isinstance(value, str):
+        return float(value)
+    return float(dt.date.fromisoformat(value).toordinal()) if _DAY.fullmatch(value) else None
 
 
 def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
@@ -299,37 +322,10 @@ def _draw_tornado(chart: Chart) -> tuple[list[SafeString], int]:
     return _rows(chart, Scale.over([base, *values], most=4), bars)
 
 
-def _draw_points(chart: Chart) -> tuple[list[SafeString], int]:
-    """Values by day, each of which holds until the next."""
-    days = [dt.date.fromisoformat(str(day)).toordinal() for day in chart.x]
-    first, span = days[0], max(days[-1] - days[0], 1)
-    shares = [(day - first) / span for day in days]
-    scale = Scale.over(_all_values(chart))
-    drawn = [*_value_axis(chart, scale)]
-    drawn += _names_below([*zip(shares, map(str, chart.x), strict=True)], TOP + PLOT + 18)
-    for i, one in enumerate(chart.series):
-        known = [
-            (share, value, day)
-            for share, value, day in zip(shares, one.values, chart.x, strict=True)
-            if value is not None
-        ]
-        places = [(share, scale.at(value)) for share, value, _ in known]
-        drawn.append(_path(_with_steps(places), series_class(one, i), dashed=one.dashed))
-        drawn += [
-            element(
-                "circle",
-                element("title", f"{day}: {number(value, chart.digits)} {chart.unit}".strip()),
-                class_=series_class(one, i), cx=_percent(_x(share)), cy=_y(scale.at(value)), r=4,
-            )
-            for share, value, day in known
-        ]  # fmt: skip
-    return drawn, TOP + PLOT + BELOW
-
-
 DRAW: Mapping[str, Callable[[Chart], tuple[list[SafeString], int]]] = {
     "line": _draw_line,
     "bar": _draw_bar,
     "hbar": _draw_horizontal_bar,
     "tornado": _draw_tornado,
-    "points": _draw_points,
+    "points": _draw_line,
 }

@@ -15,6 +15,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
 
 from planner.backends import UNSENT
 from planner.models import Access, Team, access_of
@@ -203,6 +204,28 @@ def run_with_messages(
         return False
     messages.success(request, success_message)
     return True
+
+
+def pressed(
+    model: type[Row],
+    act: Callable[[Access, Any], object],
+    message: str,
+    back: str,
+    *related: str,
+    need: Need = VIEW,
+) -> Callable[..., HttpResponse]:
+    """The view of a button that does something to one row of the team; the message may name it:
+    `{row}`."""
+
+    @team_page(need)
+    @require_POST
+    def view(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+        row = get_owned_or_404(request, model, pk, *related, team=team)
+        said = message.format(row=row)
+        run_with_messages(request, lambda: act(get_access(request), row), said)
+        return back_to(request, reverse(back, args=[team.slug]))
+
+    return view
 
 
 def describe_refusal(refusal: Exception) -> str:

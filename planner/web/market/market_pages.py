@@ -15,18 +15,8 @@ from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import arrange_coverage
 from planner.web.common.query_codec import write
 from planner.web.common.views import open_page
+from planner.web.market import offers
 from planner.web.market.history import draw_history
-from planner.web.market.offers import (
-    SOLD,
-    TRAINS_FROM_GIB,
-    MarketPage,
-    MarketQuery,
-    cheapest_by_provider,
-    find_rows,
-    lowest_prices,
-    market_row,
-    search,
-)
 from pricing import catalog
 from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
@@ -68,9 +58,9 @@ _WORDS = (
 def market(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "query": request.GET,
-        "sold": SOLD,
-        "popular": () if request.GET else lowest_prices(),
-        "trains_from": TRAINS_FROM_GIB,
+        "sold": offers.SOLD,
+        "popular": () if request.GET else offers.lowest_prices(),
+        "trains_from": offers.TRAINS_FROM_GIB,
         "narrowed": any(request.GET.get(name) for name in FURTHER_FILTERS),
         **{
             name: list_choices(name)
@@ -78,10 +68,10 @@ def market(request: HttpRequest) -> HttpResponse:
         },
     }
     try:
-        market_query = MarketQuery.read(request.GET)
+        market_query = offers.MarketQuery.read(request.GET)
         known = catalog_for(market_query.search, None, catalog.version())
         check_known_names(market_query.search, known)
-        matching = search(known, market_query)
+        matching = offers.search(known, market_query)
         page, search_for = matching.page, market_query.search
         context |= {
             "asked": market_query,
@@ -95,7 +85,11 @@ def market(request: HttpRequest) -> HttpResponse:
             else None,
         }
     except InvalidInput as refusal:
-        context |= {"asked": MarketQuery(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
+        context |= {
+            "asked": offers.MarketQuery(),
+            "refusal": refusal,
+            "found": offers.MarketPage((), 0, 1, 1),
+        }
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
 
 
@@ -104,19 +98,19 @@ def market(request: HttpRequest) -> HttpResponse:
 def market_csv(request: HttpRequest) -> HttpResponse:
     """All offers that the same filters find, in the same order, with the fields of the API."""
     try:
-        market_query = MarketQuery.read(request.GET)
+        market_query = offers.MarketQuery.read(request.GET)
         known = catalog_for(market_query.search, None, catalog.version())
         check_known_names(market_query.search, known)
     except InvalidInput:
         return HttpResponseRedirect(f"{reverse('market')}?{request.GET.urlencode()}")
     revisions = {info.provider: info.revision for info in known.revisions}
-    rows = [offer_json(known, int(row), revisions) for row in find_rows(known, market_query)]
+    rows = [offer_json(known, int(row), revisions) for row in offers.find_rows(known, market_query)]
     columns = rows[0] if rows else ()
     headers = {"Content-Disposition": 'attachment; filename="offers.csv"'}
     return HttpResponse(csv_bytes(columns, rows), content_type="text/csv", headers=headers)
 
 
-def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:
+def _headings(request: HttpRequest, market_query: offers.MarketQuery) -> list[dict[str, Any]]:
     headings = []
     for name, title in COLUMNS:
         active = market_query.order == name
@@ -146,13 +140,14 @@ def offer(request: HttpRequest) -> HttpResponse:
         instance_types=[current_offer.instance_type],
         sold_now=None,
     )
-    best = cheapest_by_provider(current, rows)
+    best = offers.cheapest_by_provider(current, rows)
     context = {
         "offer": current_offer,
-        "row": market_row(current, current.offers.ids[current_offer.id]),
+        "row": offers.market_row(current, current.offers.ids[current_offer.id]),
         "region": current.region(current_offer.provider, current_offer.region),
         "options": [
-            market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
+            offers.market_row(current, int(row), int(row) in best)
+            for row in current.offers.cheapest(rows)
         ],
         "chart": draw_history(
             current_offer, catalog.price_history(current_offer.id), today=timezone.now().date()

@@ -125,21 +125,11 @@ TRAINS_FROM_GIB = 40
 """Memory from which on a card stands before smaller ones unless another order is asked for: the
 bf16 weights, gradients and states of a model of a few billion parameters take it. Below it are
 cards made for inference and graphics, which are the cheapest by the hour."""
-ORDERS = {
-    "for_training": "cards that hold a model in training and current prices first",
-    "usd_per_accelerator_hour": "per accelerator-hour",
-    "usd_per_hour": "per hour",
-    "accelerator": "accelerator",
-    "accelerator_count": "accelerators in the machine",
-    "accelerator_memory_gib": "memory",
-    "provider": "provider",
-    "region": "region",
-    "purchase_option": "purchase option",
-    "usd_per_tflop_hour": "per effective TFLOP-hour",
-    "instance_type": "machine",
-    "term_months": "term",
-    "as_of": "day of the price",
-}
+ORDERS = (
+    *("for_training", "usd_per_accelerator_hour", "usd_per_hour", "usd_per_tflop_hour", "as_of"),
+    *("accelerator", "accelerator_count", "accelerator_memory_gib", "provider", "region"),
+    *("purchase_option", "instance_type", "term_months"),
+)
 SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
 """Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
 _PAGE_PARAMETERS = ("ordering", "page", "sold_now")

@@ -14,18 +14,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from planner.contract.amounts import add_months, format_month, next_month
-from planner.web.common import query_codec
+from planner.web.common import fields, query_codec
 from planner.web.common.choices import Choice, find_default
-from planner.web.common.fields import (
-    FIELD_TYPES,
-    SINGLE,
-    SUGGESTED,
-    Field,
-    fields_below,
-    find_field,
-    find_label,
-    in_field_unit,
-)
 from planner.web.common.plan_request import (
     PRICES,
     RATES,
@@ -76,7 +66,7 @@ ROWS = _of_part("rows")
 
 @dataclass(frozen=True)
 class Box:
-    field: Field
+    field: fields.Field
     name: str
     """Name in the address, which may have another unit than the field's own."""
     values: tuple[str, ...]
@@ -104,7 +94,7 @@ class Box:
 
     @property
     def is_suggested(self) -> bool:
-        return self.field.choices == SUGGESTED
+        return self.field.choices == fields.SUGGESTED
 
     @property
     def is_checks(self) -> bool:
@@ -161,13 +151,13 @@ class PlanForm:
     def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
         self.query = query
         self.work = find_work(query)
-        self.errors = {one.field: in_field_unit(one.field, one.message) for one in refusals}
+        self.errors = {one.field: fields.in_field_unit(one.field, one.message) for one in refusals}
         self.currency = query.get("currency") or "USD"
         self._names: dict[str, str] = {}
         """Path of each box → its name."""
 
     def build_box(self, path: str) -> Box:
-        field = find_field(path, self.work.kind)
+        field = fields.find_field(path, self.work.kind)
         assert field is not None
         field = replace(field, path=path)
         default = find_default(field.default, scale=field.scale) if field.default else None
@@ -177,7 +167,7 @@ class PlanForm:
         values = tuple(one for one in self.query.getlist(name) if one.strip())
         if field.kind == "choices":
             values = tuple(part for one in values for part in one.split(","))
-        elif FIELD_TYPES.get(to_pattern(path)) == "choices" and values:
+        elif fields.FIELD_TYPES.get(to_pattern(path)) == "choices" and values:
             values = (", ".join(values),)
         return Box(
             replace(field, unit=field.unit_as(name).replace("money", self.currency)),
@@ -215,11 +205,13 @@ class PlanForm:
         return [self.rows(name) for name in ROWS if is_run or name != "workload.runs"]
 
     def rows(self, name: str, least: int = 0) -> Rows:
-        named = ROWS[name] or [one.path.rpartition(".")[2] for one in fields_below(f"{name}.*")]
+        named = ROWS[name] or [
+            one.path.rpartition(".")[2] for one in fields.fields_below(f"{name}.*")
+        ]
         first = 1 if name == "workload.runs" else 0
         positions = range(first, max(self._row_count(name), least))
         rows = tuple(self.boxes(f"{name}.{i}.{one}" for one in named) for i in positions)
-        title = "Runs at other times" if first else find_label(name)
+        title = "Runs at other times" if first else fields.find_label(name)
         return Rows(name, title, rows, first)
 
     def _row_count(self, name: str) -> int:
@@ -244,17 +236,17 @@ class PlanForm:
         others = [
             n for n in unshown if is_page_only(n) or n == "workload.kind" or self._is_foreign(n)
         ]
-        rest = query_codec.read(query_codec.drop_empty(unshown, *others), FIELD_TYPES)
+        rest = query_codec.read(query_codec.drop_empty(unshown, *others), fields.FIELD_TYPES)
         text = self.query.get(REST) or (json.dumps(rest, indent=1, default=str) if rest else "")
-        field = Field(REST, "All else", "json", typical=REST_EXAMPLE)
+        field = fields.Field(REST, "All else", "json", typical=REST_EXAMPLE)
         return Box(field, REST, (text,) if text else (), self.errors.get(REST, ""))
 
     def _is_foreign(self, name: str) -> bool:
         return is_of_other_work(name, self.work.kind)
 
-    def rest_fields(self) -> list[Field]:
+    def rest_fields(self) -> list[fields.Field]:
         """What may be written there, for completion."""
-        own = (one for one in SINGLE if not self._is_foreign(one.path))
+        own = (one for one in fields.SINGLE if not self._is_foreign(one.path))
         return sorted((one for one in own if one.path not in self._names), key=lambda f: f.path)
 
     def hidden(self) -> list[tuple[str, str]]:
@@ -281,7 +273,7 @@ def begin(query: QueryDict, currency: str) -> QueryDict:
     initial = query.copy()
     initial["workload.kind"] = work.kind
     for name in list(initial):
-        known = to_pattern(name.partition("~")[0]) in FIELD_TYPES or is_page_only(name)
+        known = to_pattern(name.partition("~")[0]) in fields.FIELD_TYPES or is_page_only(name)
         if not known or is_of_other_work(name, work.kind):
             del initial[name]
     if initial.get("workload.optimizer") and work.key in ("train", "fine_tune"):

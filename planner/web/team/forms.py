@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -57,14 +58,16 @@ def _note(label: str = "Note") -> forms.CharField:
     return LinesField(label=label, required=False, max_length=NOTE_LENGTH)
 
 
+def _checks(label: str, choices: Any, **options: Any) -> forms.MultipleChoiceField:
+    boxes = forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"})
+    return forms.MultipleChoiceField(label=label, choices=choices, widget=boxes, **options)
+
+
 class TeamForm(Form):
     name = _name("Name of the team")
-    currency = forms.ChoiceField(label="Currency")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["currency"].choices = list_choices("currencies")  # type: ignore[attr-defined]
-        self.fields["currency"].initial = self.initial.get("currency", "USD")
+    currency = forms.ChoiceField(
+        label="Currency", choices=partial(list_choices, "currencies"), initial="USD"
+    )
 
 
 class TeamSettingsForm(TeamForm):
@@ -235,22 +238,14 @@ class TokenForm(Form):
         label="Acts", choices=[("personal", "for me"), ("service", "for the team (owners only)")]
     )
     role = forms.ChoiceField(label="At most as", required=False)
-    scopes = forms.MultipleChoiceField(
-        label="May",
-        choices=list(SCOPE_WORDS.items()),
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
-        initial=["read"],
-    )
+    scopes = _checks("May", list(SCOPE_WORDS.items()), initial=["read"])
     days = forms.IntegerField(label="Valid for", min_value=1, max_value=MAX_TOKEN_DAYS, initial=90)
     units: ClassVar = {"days": "days"}
 
     def __init__(self, *args: Any, own: Role, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         allowed = [(r.value, r.label) for r in Role if r.rank <= own.rank]
-        self.fields["role"].choices = [  # type: ignore[attr-defined]
-            ("", "my own role"),
-            *allowed,
-        ]
+        self.fields["role"].choices = [("", "my own role"), *allowed]  # type: ignore[attr-defined]
 
 
 class AlertTargetForm(Form):
@@ -262,42 +257,35 @@ class AlertTargetForm(Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     description = forms.CharField(label="What it is", max_length=NAME_LENGTH, required=False)
-    events = forms.MultipleChoiceField(
-        label="Tells of",
-        choices=list(EVENT_WORDS.items()),
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+    events = _checks(
+        "Tells of",
+        list(EVENT_WORDS.items()),
         initial=[event for event in EVENT_WORDS if event != WebhookEvent.PRICES_HELD],
     )
 
 
 class RefreshForm(Form):
-    providers = forms.MultipleChoiceField(
-        label="Providers",
+    providers = _checks(
+        "Providers",
+        lambda: [(name, provider.title) for name, provider in all_providers().items()],
         required=False,
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
         help_text="None selected means all.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        titles = [(name, provider.title) for name, provider in all_providers().items()]
-        self.fields["providers"].choices = titles  # type: ignore[attr-defined]
-
 
 _SERVER = (
-    "server",
-    "unit_price",
-    "accelerator",
-    "accelerator_count",
-    "power_kw",
-    "idle_power_kw",
-    "running_cost_per_hour",
-    "max_units",
+    *("server", "unit_price", "accelerator", "accelerator_count", "power_kw", "idle_power_kw"),
+    *("running_cost_per_hour", "max_units"),
 )
 
 
 def _number(label: str, help_text: str = "") -> NumberField:
     return NumberField(label=label, required=False, help_text=help_text)
+
+
+def _day(label: str, help_text: str = "") -> forms.DateField:
+    box = forms.DateInput(attrs={"type": "date"})
+    return forms.DateField(label=label, required=False, widget=box, help_text=help_text)
 
 
 class QuoteForm(Form):
@@ -307,7 +295,9 @@ class QuoteForm(Form):
     slug = forms.SlugField(
         label="Short name", max_length=60, help_text="Stands for the quote in requests: our-h100."
     )
-    server = forms.ChoiceField(label="Server")
+    server = forms.ChoiceField(
+        label="Server", choices=lambda: [("", "choose a server"), *list_choices("servers")]
+    )
     unit_price = _number("Unit price")
     accelerator = forms.CharField(
         label="Accelerator", required=False, max_length=60, help_text="Of a server you describe."
@@ -320,21 +310,12 @@ class QuoteForm(Form):
     )
     max_units = NumberField(label="At most", required=False, min_value=0)
     supplier = forms.CharField(label="Supplier", required=False, max_length=NAME_LENGTH)
-    quoted_on = forms.DateField(
-        label="Quoted on", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
-    valid_until = forms.DateField(
-        label="Valid until",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="Later comparisons leave it out unless they name it.",
-    )
+    quoted_on = _day("Quoted on")
+    valid_until = _day("Valid until", "Later comparisons leave it out unless they name it.")
     version = version_field()
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [("", "choose a server"), *list_choices("servers")]
-        self.fields["server"].choices = choices  # type: ignore[attr-defined]
         self.unit(
             unit_price=currency,
             power_kw="kW",

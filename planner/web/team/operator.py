@@ -16,15 +16,8 @@ from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
 from planner.services.jobs.jobs import place_in_line, recover_jobs
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
+from planner.web.common import views
 from planner.web.common.choices import provider_title
-from planner.web.common.views import (
-    NOT_FOUND,
-    current_team,
-    get_access,
-    run_with_messages,
-    signed_in,
-    submit_form,
-)
 from planner.web.team.forms import RefreshForm
 from pricing.common.words import pluralize
 from pricing.freshness import freshness
@@ -36,10 +29,10 @@ MAX_DECISIONS = 500
 """Parts decided at once."""
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def refreshes(request: HttpRequest) -> HttpResponse:
-    require_operator(get_access(request))
+    require_operator(views.get_access(request))
     return _render_page(request, RefreshForm())
 
 
@@ -48,7 +41,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
     by_provider = groupby(waiting.order_by("provider", "reason"), lambda part: part.provider)
     job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
     context = {
-        "team": current_team(request),
+        "team": views.current_team(request),
         "form": form,
         "providers": [(provider_title(one.provider), one) for one in freshness()],
         "quarantined": [(provider, list(parts)) for provider, parts in by_provider],
@@ -61,20 +54,20 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def refresh(request: HttpRequest) -> HttpResponse:
-    access = get_access(request)
+    access = views.get_access(request)
     require_operator(access)
     form = RefreshForm(request.POST)
-    job = submit_form(form, lambda values: start_refresh(access, values["providers"]))
+    job = views.submit_form(form, lambda values: start_refresh(access, values["providers"]))
     return redirect("job", job.pk) if job else _render_page(request, form)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def decide(request: HttpRequest) -> HttpResponse:
-    access = get_access(request)
+    access = views.get_access(request)
     require_operator(access)
     ids = [pk for text in request.POST.getlist("part") if (pk := read_row_id(text)) is not None]
     parts = list(QuarantinedPart.objects.filter(pk__in=ids[:MAX_DECISIONS]))
@@ -83,23 +76,23 @@ def decide(request: HttpRequest) -> HttpResponse:
         messages.error(request, "Tick the parts to release or reject.")
     elif request.POST.get("decision") == "release":
         message = f"Released: {count}, published now."
-        run_with_messages(request, lambda: quarantine.release(access, parts), message)
+        views.run_with_messages(request, lambda: quarantine.release(access, parts), message)
     else:
         message = f"Rejected: {count}. What was published before stays in force."
-        run_with_messages(request, lambda: quarantine.reject(access, parts), message)
+        views.run_with_messages(request, lambda: quarantine.reject(access, parts), message)
     return redirect("operator")
 
 
 def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
     recover_jobs()
-    mine = Job.objects.for_access(get_access(request))
+    mine = Job.objects.for_access(views.get_access(request))
     job: Job | None = mine.filter(pk=pk).select_related("team").first()
     if job is None:
-        raise Http404(NOT_FOUND)
+        raise Http404(views.NOT_FOUND)
     return job
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     current = _get_job_or_404(request, pk)
@@ -107,16 +100,16 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     template = "team/job.html" if is_whole_page else "team/parts/job.html"
     context = {
         "job": current,
-        "team": current.team or current_team(request),
+        "team": current.team or views.current_team(request),
         "place": place_in_line(current),
     }
     return render(request, template, context)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     job = _get_job_or_404(request, pk)
     message = "The job will stop at its next step."
-    run_with_messages(request, lambda: jobs.cancel(get_access(request), job), message)
+    views.run_with_messages(request, lambda: jobs.cancel(views.get_access(request), job), message)
     return redirect("job", pk)

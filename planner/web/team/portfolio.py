@@ -20,17 +20,7 @@ from planner.services.portfolio import portfolios as services
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT
 from planner.usage.projects_together import read_meaning, settle
-from planner.web.common.views import (
-    current_team,
-    get_access,
-    get_owned_or_404,
-    open_page,
-    remember_team,
-    run_with_messages,
-    signed_in,
-    submit_form,
-    team_page,
-)
+from planner.web.common import views
 from planner.web.plan.usage import MEANINGS
 from planner.web.team.forms import SavePortfolioForm
 from planner.web.team.portfolio_page import PortfolioPage, ProjectRow, describe_portfolio_refusal
@@ -66,7 +56,7 @@ def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]
 
 
 def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
-    projects = _projects(get_access(request), team)
+    projects = _projects(views.get_access(request), team)
     data = request.POST if request.method == "POST" else request.GET
     portfolio = portfolio_of_projects(
         team,
@@ -79,7 +69,7 @@ def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
     return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}
 
 
-@team_page()
+@views.team_page()
 @require_safe
 def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
     """The projects with a tick each, and the plan for those that are ticked; HTMX asks for the
@@ -100,7 +90,7 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
-    access = get_access(request)
+    access = views.get_access(request)
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
     ticked, windows = _ticked(request, projects), _windows(request, projects)
@@ -123,11 +113,11 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
     }
 
 
-@team_page(EDIT)
+@views.team_page(EDIT)
 @require_POST
 def save(request: HttpRequest, team: Team) -> HttpResponse:
     form = SavePortfolioForm(request.POST)
-    access = get_access(request)
+    access = views.get_access(request)
 
     def save_plan(values: dict[str, Any]) -> HttpResponse:
         in_background = values.pop("in_background")
@@ -136,7 +126,7 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
             return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
         return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
 
-    done = submit_form(form, save_plan)
+    done = views.submit_form(form, save_plan)
     if done is not None:
         return done
     context = _page_context(request, team, form=form)
@@ -144,15 +134,15 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
-    saved = get_owned_or_404(request, SavedPortfolio, pk, "team", "created_by")
-    remember_team(request, saved.team)
+    saved = views.get_owned_or_404(request, SavedPortfolio, pk, "team", "created_by")
+    views.remember_team(request, saved.team)
     return saved
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved, access = _saved_or_404(request, pk), get_access(request)
+    saved, access = _saved_or_404(request, pk), views.get_access(request)
     is_own, answer = saved.created_key == access.person, saved.read_answer()
     context = {
         "charges": list_charges(saved.team, answer),
@@ -167,31 +157,31 @@ def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return render(request, "team/portfolio/saved.html", context)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved, seen = _saved_or_404(request, pk), read_position(request.POST.get("version", ""))
-    run_with_messages(
+    views.run_with_messages(
         request,
-        lambda: services.approve_portfolio(get_access(request), saved, seen),
+        lambda: services.approve_portfolio(views.get_access(request), saved, seen),
         "Approved: it is now the team's plan.",
     )
     return redirect("saved-portfolio", pk)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = _saved_or_404(request, pk)
     message = f"The draft {saved.name} is deleted."
-    if run_with_messages(
-        request, lambda: services.delete_portfolio(get_access(request), saved), message
+    if views.run_with_messages(
+        request, lambda: services.delete_portfolio(views.get_access(request), saved), message
     ):
         return redirect("portfolio", saved.team.slug)
     return redirect("saved-portfolio", pk)
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     saved = _saved_or_404(request, pk)
@@ -199,7 +189,7 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     return offer_file(entry.make(saved.read_answer()), saved.name, entry)
 
 
-@open_page
+@views.open_page
 @require_POST
 def plan_usage(request: HttpRequest) -> HttpResponse:
     """The plan of a portfolio that came out of files, as a page or a file; what a name means is
@@ -214,7 +204,7 @@ def plan_usage(request: HttpRequest) -> HttpResponse:
         except ValueError as error:
             raise InvalidInput("projects", f"are no JSON: {error}") from None
         portfolio = settle(parsed, known)
-        answer = services.plan_for_team(portfolio, current_team(request))[-1]
+        answer = services.plan_for_team(portfolio, views.current_team(request))[-1]
     except InvalidInput as refusal:
         refused = {"refusal": describe_portfolio_refusal(refusal, portfolio)}
         return render(request, "web/usage_plan.html", refused, status=400)

@@ -11,11 +11,11 @@ from typing import Any
 
 from planner.contract.amounts import NOISE, shorten_month
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.scenario import Purchase, sum_by_source
+from planner.contract.answer.scenario import sum_by_source
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES, describe_range, list_signed
 from planner.services.portfolio.team_request import Window
-from planner.web.answer.tables import SourceRow, cost_rows, sum_fittings
+from planner.web.answer.tables import PurchaseRow, SourceRow, cost_rows, purchase_rows
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money, percent
 from planner.web.common.views import describe_refusal
@@ -64,21 +64,6 @@ _LACKS_WORK = (
     "Shares by what each project adds to the others take more work than a page may: planned in "
     "the background, the plan has them."
 )
-
-
-@dataclass(frozen=True)
-class TimelineRow:
-    row: Purchase
-    ordered: str
-    first: str
-    last: str
-    fittings: Decimal = Decimal(0)
-    """Due beside the price: network, spares and installation."""
-
-    @property
-    def units(self) -> str:
-        noun = "server" if self.row.kind == "server" else "machine"
-        return f"{self.row.units:g} {noun}{'' if self.row.units == 1 else 's'}"
 
 
 def _or_nothing(amount: Decimal | int, currency: str) -> str:
@@ -176,18 +161,8 @@ class PortfolioPage:
         return [chart]
 
     @cached_property
-    def timeline(self) -> tuple[TimelineRow, ...]:
-        fittings = sum_fittings(self.answer.lines)
-        return tuple(
-            TimelineRow(
-                row,
-                self._month(row.month),
-                self._month(row.first),
-                self._month(row.last),
-                fittings.pop((row.source, row.month), Decimal(0)),
-            )
-            for row in self.answer.purchases
-        )
+    def timeline(self) -> list[PurchaseRow]:
+        return purchase_rows(self.answer, self.answer)
 
     @property
     def shares_note(self) -> str:

@@ -26,12 +26,12 @@ from planner.services.projects import saved_comparisons as comparison_service
 from planner.services.teams import teams
 from planner.services.teams.access import EDIT
 from planner.web.common.views import (
-    back_to,
     clear_cached_access,
     current_team,
     get_access,
     get_owned_or_404,
     my_teams,
+    pressed,
     remember_team,
     run_with_messages,
     signed_in,
@@ -85,16 +85,7 @@ def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/dashboard.html", context)
 
 
-@team_page()
-@require_POST
-def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    alert = get_owned_or_404(request, Alert, pk, team=team)
-    run_with_messages(
-        request, lambda: services.acknowledge(get_access(request), alert), "Alert marked as seen."
-    )
-    return back_to(request, reverse("dashboard", args=[team.slug]))
-
-
+acknowledge = pressed(Alert, services.acknowledge, "Alert marked as seen.", "dashboard")
 _UNREAD = ("answer", "rows", "given", "request")
 
 

@@ -22,29 +22,10 @@ from planner.models import Access, Project, Role, SavedComparison, State, Team
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
-from planner.web.answer.board_pack import (
-    HEADING,
-    PackFacts,
-    close_pack,
-    head,
-    print_pack,
-    register_fonts,
-    table,
-    text,
-)
+from planner.web.answer import board_pack
+from planner.web.common import views
 from planner.web.common.formatting import unseparated
 from planner.web.common.plan_request import PRICES, pinned_catalog, read_plan_request
-from planner.web.common.views import (
-    current_team,
-    describe_refusal,
-    get_access,
-    get_owned_or_404,
-    my_teams,
-    remember_team,
-    run_with_messages,
-    signed_in,
-    submit_form,
-)
 from planner.web.plan.plan_page import PDF, author_of
 from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
 from planner.web.team.rates_form import address_of
@@ -54,35 +35,35 @@ from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 
-def saved_pack(saved: SavedComparison, facts: PackFacts) -> bytes:
-    register_fonts()
+def saved_pack(saved: SavedComparison, facts: board_pack.PackFacts) -> bytes:
+    board_pack.register_fonts()
     plan = saved.read_plan()
     budget = budget_of_project(saved)
-    left = [text(f"{budget.title}: {budget.in_a_line}")] if budget else []
-    parts = [*head(plan, facts), *left]
+    left = [board_pack.text(f"{budget.title}: {budget.in_a_line}")] if budget else []
+    parts = [*board_pack.head(plan, facts), *left]
     for section in saved.rows:
-        parts.append(text(section["title"], HEADING))
-        parts.append(table(section["rows"], (0.4, 0.45, 0.15), header=False))
-    return print_pack([*parts, *close_pack((), facts)], facts, plan.currency)
+        parts.append(board_pack.text(section["title"], board_pack.HEADING))
+        parts.append(board_pack.table(section["rows"], (0.4, 0.45, 0.15), header=False))
+    return board_pack.print_pack([*parts, *board_pack.close_pack((), facts)], facts, plan.currency)
 
 
 _RELATED = ("team", "project", "project__team", "created_by", "superseded_by")
 
 
 def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
-    saved = get_owned_or_404(request, SavedComparison, pk, *_RELATED)
-    remember_team(request, saved.team)
+    saved = views.get_owned_or_404(request, SavedComparison, pk, *_RELATED)
+    views.remember_team(request, saved.team)
     return saved
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return _render_comparison(request, get_saved_or_404(request, pk))
 
 
 def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
-    access = get_access(request)
+    access = views.get_access(request)
     context = {
         "team": saved.team,
         "saved": saved,
@@ -98,11 +79,11 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
     return render(request, "team/comparison.html", context | more, status=more.get("status", 200))
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
-    facts = PackFacts(
+    facts = board_pack.PackFacts(
         printed=timezone.now().date(),
         author=author_of(request),
         address=request.build_absolute_uri(reverse("comparison", args=[pk])),
@@ -111,7 +92,7 @@ def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return offer_file(saved_pack(saved, facts), facts.title, PDF)
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
@@ -119,7 +100,7 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     try:
         repriced = reprice(saved, catalog.current())
     except InvalidInput as refusal:
-        context["refusal"] = describe_refusal(refusal)
+        context["refusal"] = views.describe_refusal(refusal)
     else:
         context |= {
             "headline": repriced.answer.headline,
@@ -131,15 +112,15 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return render(request, "team/parts/since.html" if is_part else "team/since.html", context)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def edit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     form = NoteForm(request.POST)
-    done = submit_form(
+    done = views.submit_form(
         form,
         lambda v: services.change_saved(
-            get_access(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
+            views.get_access(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
         ),
     )
     if done is not None:
@@ -153,17 +134,17 @@ Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
 def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     seen = read_position(request.POST.get("version", ""))
-    run_with_messages(request, lambda: move(get_access(request), saved, seen), message)
+    views.run_with_messages(request, lambda: move(views.get_access(request), saved, seen), message)
     return redirect("comparison", pk)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return _move(request, pk, services.submit, "Submitted for approval.")
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """What was typed stays where it is refused, such as when somebody changed the plan since."""
@@ -171,13 +152,13 @@ def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     if form.is_valid():
         seen, reason = read_position(request.POST.get("version", "")), form.cleaned_data["reason"]
-        send = partial(services.send_back, get_access(request), saved, seen, reason)
-        if run_with_messages(request, send, "Returned to draft."):
+        send = partial(services.send_back, views.get_access(request), saved, seen, reason)
+        if views.run_with_messages(request, send, "Returned to draft."):
             return redirect("comparison", pk)
     return _render_comparison(request, saved, sending_back=form, status=400)
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """A plan over the budget of its project is approved by who says that they know."""
@@ -188,33 +169,35 @@ def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return _move(request, pk, services.approve, "Approved: it is now the project's plan.")
 
 
-@signed_in
+@views.signed_in
 @require_POST
 def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     message = f"The draft {saved.name} is deleted."
-    if run_with_messages(
-        request, lambda: services.delete_saved(get_access(request), saved), message
+    if views.run_with_messages(
+        request, lambda: services.delete_saved(views.get_access(request), saved), message
     ):
         return redirect("project", saved.team.slug, saved.project_id)
     return redirect("comparison", pk)
 
 
-@signed_in
+@views.signed_in
 @require_safe
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     return offer_file(export_saved(saved, form), saved.name, FORMATS[form])
 
 
-@signed_in
+@views.signed_in
 def save(request: HttpRequest) -> HttpResponse:
-    teams = [t for t in my_teams(request) if get_access(request).has_role(t.pk, Role.EDITOR)]
+    teams = [
+        t for t in views.my_teams(request) if views.get_access(request).has_role(t.pk, Role.EDITOR)
+    ]
     if not teams:
-        if my_teams(request):
+        if views.my_teams(request):
             raise PermissionDenied("Saving requires the editor role in one of your teams.")
         return redirect("team-new")
-    current = current_team(request)
+    current = views.current_team(request)
     teams.sort(key=lambda team: team != current)
     rank = {team.pk: index for index, team in enumerate(teams)}
     rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
@@ -235,7 +218,9 @@ def save(request: HttpRequest) -> HttpResponse:
         teams=teams,
         currency=plan_request.get("currency") or teams[0].currency,
     )
-    saved = submit_form(form, lambda values: _save(request, values, plan_request, projects, teams))
+    saved = views.submit_form(
+        form, lambda values: _save(request, values, plan_request, projects, teams)
+    )
     if saved is not None:
         return redirect("comparison", saved.pk)
     context = {
@@ -254,7 +239,7 @@ def _save(
     projects: list[Project],
     teams: list[Team],
 ) -> SavedComparison:
-    access, pinned = get_access(request), pinned_catalog(request.GET)
+    access, pinned = views.get_access(request), pinned_catalog(request.GET)
     labels = {"name": values["name"], "note": values["note"], "pinned": pinned}
     chosen = str(values["project"])
     if chosen.startswith(f"{NEW_PROJECT}:"):

@@ -12,21 +12,9 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 
+from planner import models
 from planner.contract.amounts import name_day
 from planner.contract.labels import category_title
-from planner.models import (
-    Alert,
-    ApiToken,
-    BudgetPeriod,
-    Invitation,
-    Job,
-    JobState,
-    Project,
-    Role,
-    SavedComparison,
-    State,
-    Team,
-)
 from planner.services.alerts.alerts import budget_over_horizon
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
@@ -56,14 +44,14 @@ _DEEDS = {
 
 
 @register.filter
-def job_title(job: Job) -> str:
+def job_title(job: models.Job) -> str:
     return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
 
 
 @register.filter
-def job_state(job: Job) -> str:
+def job_state(job: models.Job) -> str:
     """What became of a job; of a refresh that ended, at how many providers it published nothing."""
-    if job.kind != "price_refresh" or job.state != JobState.SUCCEEDED:
+    if job.kind != "price_refresh" or job.state != models.JobState.SUCCEEDED:
         return str(job.state)
     outcomes = [str(row["outcome"]) for row in (job.result or {}).get("results", [])]
     short = Counter(one for one in outcomes if one != "published")
@@ -73,14 +61,14 @@ def job_state(job: Job) -> str:
 
 
 @register.filter
-def job_badge(job: Job) -> str:
+def job_badge(job: models.Job) -> str:
     """The state by which a job is coloured: a refresh is not green where a provider failed."""
     state = job_state(job)
     return "failed" if "failed" in state or "interrupted" in state else state
 
 
 @register.filter
-def job_progress(job: Job, place: int | None) -> str:
+def job_progress(job: models.Job, place: int | None) -> str:
     return job.message or waiting(place)
 
 
@@ -104,18 +92,18 @@ def join_sentences(*sentences: str | None) -> str:
 
 
 @register.filter
-def budget_line(project: Project, currency: str) -> str:
+def budget_line(project: models.Project, currency: str) -> str:
     """`Budget 12,000 USD a year`, or that none is set."""
     if not project.budget:
         return "No budget set"
-    period = PERIOD_WORDS[BudgetPeriod(project.budget_period)]
+    period = PERIOD_WORDS[models.BudgetPeriod(project.budget_period)]
     return f"Budget {money(project.budget, currency)} {period}"
 
 
 BUDGET = "Budget of the project"
 
 
-def budget_of_project(saved: SavedComparison) -> FigureRow | None:
+def budget_of_project(saved: models.SavedComparison) -> FigureRow | None:
     project, summary = saved.project, saved.read_summary()
     budget = budget_over_horizon(project, saved)
     if budget is None or summary.total_cost is None:
@@ -124,19 +112,19 @@ def budget_of_project(saved: SavedComparison) -> FigureRow | None:
     if own != summary.currency:
         words = f"{money(project.budget, own)}, in another currency than this plan"
         return FigureRow(BUDGET, words)
-    note = "" if project.budget_period == BudgetPeriod.TOTAL else budget_line(project, own)
+    note = "" if project.budget_period == models.BudgetPeriod.TOTAL else budget_line(project, own)
     return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
 
 
 @register.simple_tag
-def over_budget(saved: SavedComparison) -> str:
+def over_budget(saved: models.SavedComparison) -> str:
     """By how much a plan is over the budget of its project; empty where it is not."""
     budget = budget_of_project(saved)
     return budget.words if budget is not None and budget.is_over else ""
 
 
 @register.filter
-def watch_line(watch: Project) -> str:
+def watch_line(watch: models.Project) -> str:
     if not watch.watched:
         return "prices are not watched"
     return f"watched: a move of more than {percent(watch.watch_threshold, 1)} is reported"
@@ -157,7 +145,7 @@ def approval_line(row: ToApprove) -> str:
 
 
 @register.filter
-def history_line(saved: SavedComparison) -> str:
+def history_line(saved: models.SavedComparison) -> str:
     steps: tuple[tuple[str, dt.date | None, object], ...] = (
         ("Answered", saved.answered_on, saved.created_by),
         ("sent back", saved.sent_back_at, saved.sender),
@@ -172,7 +160,7 @@ def history_line(saved: SavedComparison) -> str:
 
 
 @register.filter
-def decision_line(saved: SavedComparison) -> str:
+def decision_line(saved: models.SavedComparison) -> str:
     people = {"approved": saved.approver, "submitted": saved.submitter}
     person = people.get(saved.state)
     return f"by {person}" if person else ""
@@ -190,21 +178,21 @@ def audit_action(action: str) -> str:
 
 
 @register.filter
-def alert_change(alert: Alert) -> str:
+def alert_change(alert: models.Alert) -> str:
     if not (alert.before and alert.after):
         return ""
     return f"{money(alert.before, alert.currency)} → {money(alert.after, alert.currency)}"
 
 
 @register.filter
-def token_end(token: ApiToken) -> str:
+def token_end(token: models.ApiToken) -> str:
     if token.revoked_at:
         return f"revoked {name_day(token.revoked_at)}"
     return f"{'' if token.is_active else 'expired '}{name_day(token.expires_at)}"
 
 
 @register.filter
-def invitation_state(invitation: Invitation) -> str:
+def invitation_state(invitation: models.Invitation) -> str:
     if invitation.accepted_at:
         return f"accepted {name_day(invitation.accepted_at)}"
     if invitation.revoked_at:
@@ -215,10 +203,10 @@ def invitation_state(invitation: Invitation) -> str:
 CUSTOM = "custom"
 """`server` of a quote that describes its machine itself."""
 _BADGES = {
-    State.DRAFT: "bg-secondary-lt",
-    State.SUBMITTED: "bg-azure-lt",
-    State.APPROVED: "bg-green-lt",
-    State.SUPERSEDED: "bg-secondary-lt",
+    models.State.DRAFT: "bg-secondary-lt",
+    models.State.SUBMITTED: "bg-azure-lt",
+    models.State.APPROVED: "bg-green-lt",
+    models.State.SUPERSEDED: "bg-secondary-lt",
     "succeeded": "bg-green-lt",
     "published": "bg-green-lt",
     "failed": "bg-red-lt",
@@ -245,13 +233,13 @@ def signup_is_open(context: Context) -> bool:
 
 
 @register.inclusion_tag("team/parts/tabs.html", takes_context=True)
-def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any]:
+def team_tabs(context: Context, team: models.Team | None, active: str) -> dict[str, Any]:
     request = context["request"]
     access = get_access(request)
     tabs = [
         {"title": title, "url": reverse(name, args=[team.slug]), "active": key == active}
         for key, title, name in TABS
-        if team is not None and access.has_role(team.pk, Role.VIEWER)
+        if team is not None and access.has_role(team.pk, models.Role.VIEWER)
     ]
     if access.is_operator:
         url, here = reverse("operator"), active == "operator"
@@ -266,7 +254,9 @@ def server_name(slug: str) -> str:
 
 
 @register.simple_tag
-def send_back_form(saved: SavedComparison, typed: SendBackForm | None = None) -> SendBackForm:
+def send_back_form(
+    saved: models.SavedComparison, typed: SendBackForm | None = None
+) -> SendBackForm:
     return typed or SendBackForm(auto_id=f"back-{saved.pk}-%s")
 
 

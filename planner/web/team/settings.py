@@ -41,43 +41,21 @@ from planner.services.teams import tokens as token_service
 from planner.services.teams.access import EDIT, OWN, StaleError, require
 from planner.services.teams.tokens import count_service_tokens, hash_secret
 from planner.services.webhooks import webhooks
+from planner.web.common import views
 from planner.web.common.adapters import INVITED
 from planner.web.common.query_codec import write
-from planner.web.common.views import (
-    REFUSALS,
-    clear_cached_access,
-    describe_refusal,
-    get_access,
-    get_owned_or_404,
-    remember_team,
-    run_with_messages,
-    sign_in_first,
-    signed_in,
-    submit_form,
-    team_page,
-)
-from planner.web.team import rates_form
-from planner.web.team.forms import (
-    EVENT_WORDS,
-    ROLE_WORDS,
-    AlertTargetForm,
-    ConfirmForm,
-    InviteForm,
-    QuoteForm,
-    TeamSettingsForm,
-    TokenForm,
-)
+from planner.web.team import forms, rates_form
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 
 
 @never_cache
-@team_page()
+@views.team_page()
 def members(request: HttpRequest, team: Team) -> HttpResponse:
-    access = get_access(request)
-    form = InviteForm(request.POST or None)
-    created = submit_form(
+    access = views.get_access(request)
+    form = forms.InviteForm(request.POST or None)
+    created = views.submit_form(
         form, lambda v: teams.invite(access, team, Role(v["role"]), v["email"], v["days"])
     )
     may_own = access.has_role(team.pk, Role.OWNER)
@@ -85,9 +63,9 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "team": team,
         "members": Membership.objects.filter(team=team).select_related("user"),
         "me": access.user_id,
-        "roles": list(ROLE_WORDS.items()),
+        "roles": list(forms.ROLE_WORDS.items()),
         "may_own": may_own,
-        "form": InviteForm() if created else form,
+        "form": forms.InviteForm() if created else form,
         "invitations": Invitation.objects.filter(team=team, revoked_at=None).select_related(
             "invited_by"
         )
@@ -99,30 +77,30 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
 
 
-@team_page()
+@views.team_page()
 @require_POST
 def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    member = get_owned_or_404(request, Membership, pk, "user", team=team)
+    member = views.get_owned_or_404(request, Membership, pk, "user", team=team)
     wanted = request.POST.get("role", "")
     if wanted not in Role.values:
         messages.error(request, f"{wanted!r} is no role; roles are {', '.join(Role.values)}.")
         return redirect("team-members", team.slug)
     message = f"{member.user} is {wanted} now."
-    run_with_messages(
-        request, lambda: teams.change_role(get_access(request), member, Role(wanted)), message
+    views.run_with_messages(
+        request, lambda: teams.change_role(views.get_access(request), member, Role(wanted)), message
     )
-    clear_cached_access(request)
+    views.clear_cached_access(request)
     return redirect("team-members", team.slug)
 
 
-@team_page()
+@views.team_page()
 @require_POST
 def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    member = get_owned_or_404(request, Membership, pk, "user", team=team)
+    member = views.get_owned_or_404(request, Membership, pk, "user", team=team)
     leaves, person = member.user_id == request.user.pk, member.user
     message = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
-    done = run_with_messages(
-        request, lambda: teams.remove_member(get_access(request), member), message
+    done = views.run_with_messages(
+        request, lambda: teams.remove_member(views.get_access(request), member), message
     )
     if done and leaves:
         return redirect("team")
@@ -135,15 +113,9 @@ def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     return redirect("team-members", team.slug)
 
 
-@team_page()
-@require_POST
-def revoke_invitation(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    invitation = get_owned_or_404(request, Invitation, pk, team=team)
-    message = "The link no longer works."
-    run_with_messages(
-        request, lambda: teams.revoke_invitation(get_access(request), invitation), message
-    )
-    return redirect("team-members", team.slug)
+revoke_invitation = views.pressed(
+    Invitation, teams.revoke_invitation, "The link no longer works.", "team-members"
+)
 
 
 @never_cache
@@ -153,28 +125,28 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
     if not request.user.is_authenticated:
         if invitation:
             request.session[INVITED] = invitation.digest
-        return sign_in_first(request)
+        return views.sign_in_first(request)
     if request.method == "POST":
         try:
-            member = teams.accept(get_access(request), secret)
-        except REFUSALS as refusal:
-            messages.error(request, describe_refusal(refusal))
+            member = teams.accept(views.get_access(request), secret)
+        except views.REFUSALS as refusal:
+            messages.error(request, views.describe_refusal(refusal))
             return redirect("team")
-        clear_cached_access(request)
-        remember_team(request, member.team)
+        views.clear_cached_access(request)
+        views.remember_team(request, member.team)
         messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
         return redirect("dashboard", member.team.slug)
     status = 200 if invitation else 404
     return render(request, "team/join.html", {"invitation": invitation}, status=status)
 
 
-@team_page()
+@views.team_page()
 def settings(request: HttpRequest, team: Team) -> HttpResponse:
-    access = get_access(request)
+    access = views.get_access(request)
     rules = "\n".join(team.project_rules)
     start = {"name": team.name, "currency": team.currency, "project_rules": rules}
-    form = TeamSettingsForm(request.POST or None, initial=start)
-    done = submit_form(form, lambda _: teams.change_settings(access, team, form.changes()))
+    form = forms.TeamSettingsForm(request.POST or None, initial=start)
+    done = views.submit_form(form, lambda _: teams.change_settings(access, team, form.changes()))
     if done is not None:
         messages.success(request, "The settings are saved.")
         return redirect("team-settings", team.slug)
@@ -182,14 +154,14 @@ def settings(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/settings.html", context, status=400 if form.errors else 200)
 
 
-@team_page()
+@views.team_page()
 def prices(request: HttpRequest, team: Team) -> HttpResponse:
-    may_own = get_access(request).has_role(team.pk, Role.OWNER)
+    may_own = views.get_access(request).has_role(team.pk, Role.OWNER)
     context: dict[str, Any] = {"team": team, "may_own": may_own, "version": team.version}
     if request.method != "POST":
         context["boxes"] = rates_form.form_context(rates_form.team_query(team))
         return render(request, "team/prices.html", context)
-    require(get_access(request), team.pk, OWN)
+    require(views.get_access(request), team.pk, OWN)
     context["version"] = request.POST.get("version", "")
     if rates_form.wants_another_row(request.POST):
         context["boxes"] = rates_form.form_context(request.POST)
@@ -197,7 +169,7 @@ def prices(request: HttpRequest, team: Team) -> HttpResponse:
     try:
         changes = rates_form.read_changes(request.POST)
         seen = read_position(request.POST.get("version", ""))
-        teams.change_settings(get_access(request), team, changes, seen)
+        teams.change_settings(views.get_access(request), team, changes, seen)
     except InvalidInput as refusal:
         context["boxes"] = rates_form.form_context(request.POST, refusal.all())
     except StaleError as refusal:
@@ -209,11 +181,11 @@ def prices(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/prices.html", context, status=400)
 
 
-@team_page()
+@views.team_page()
 def quotes(request: HttpRequest, team: Team) -> HttpResponse:
-    access = get_access(request)
-    form = QuoteForm(request.POST or None, currency=team.currency)
-    created = submit_form(
+    access = views.get_access(request)
+    form = forms.QuoteForm(request.POST or None, currency=team.currency)
+    created = views.submit_form(
         form, lambda v: teams.add_quote(access, team, {"slug": v["slug"], **form.values()})
     )
     if created is not None:
@@ -228,12 +200,15 @@ def quotes(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/quotes.html", context, status=400 if form.errors else 200)
 
 
-@team_page(EDIT)
+@views.team_page(EDIT)
 def quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    row = get_owned_or_404(request, ServerQuote, pk, "team", team=team)
-    form = QuoteForm(request.POST or None, initial=QuoteForm.of(row), currency=team.currency)
-    changed = submit_form(
-        form, lambda v: teams.change_quote(get_access(request), row, form.values(), v["version"])
+    row = views.get_owned_or_404(request, ServerQuote, pk, "team", team=team)
+    form = forms.QuoteForm(
+        request.POST or None, initial=forms.QuoteForm.of(row), currency=team.currency
+    )
+    changed = views.submit_form(
+        form,
+        lambda v: teams.change_quote(views.get_access(request), row, form.values(), v["version"]),
     )
     if changed is not None:
         messages.success(request, f"{changed.label} is saved.")
@@ -242,21 +217,17 @@ def quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     return render(request, "team/quote.html", context, status=400 if form.errors else 200)
 
 
-@team_page(EDIT)
-@require_POST
-def remove_quote(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    row = get_owned_or_404(request, ServerQuote, pk, team=team)
-    message = f"{row.label} is removed."
-    run_with_messages(request, lambda: teams.remove_quote(get_access(request), row), message)
-    return redirect("team-servers", team.slug)
+remove_quote = views.pressed(
+    ServerQuote, teams.remove_quote, "{row.label} is removed.", "team-servers", need=EDIT
+)
 
 
 @never_cache
-@team_page()
+@views.team_page()
 def tokens(request: HttpRequest, team: Team) -> HttpResponse:
-    access = get_access(request)
-    form = TokenForm(request.POST or None, own=access.roles[team.pk])
-    created = submit_form(
+    access = views.get_access(request)
+    form = forms.TokenForm(request.POST or None, own=access.roles[team.pk])
+    created = views.submit_form(
         form,
         lambda values: token_service.create_token(
             access,
@@ -272,7 +243,7 @@ def tokens(request: HttpRequest, team: Team) -> HttpResponse:
     rows = ApiToken.objects.filter(team=team).select_related("user")
     context = {
         "team": team,
-        "form": TokenForm(own=access.roles[team.pk]) if created else form,
+        "form": forms.TokenForm(own=access.roles[team.pk]) if created else form,
         "tokens": rows if may_own else rows.filter(user_id=access.user_id),
         "may_own": may_own,
         "secret": created[1] if created else "",
@@ -281,22 +252,22 @@ def tokens(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/tokens.html", context, status=400 if form.errors else 200)
 
 
-@team_page()
+@views.team_page()
 @require_POST
 def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    access = get_access(request)
+    access = views.get_access(request)
     limits = {} if access.has_role(team.pk, Role.OWNER) else {"user_id": access.user_id}
-    token = get_owned_or_404(request, ApiToken, pk, team=team, **limits)
+    token = views.get_owned_or_404(request, ApiToken, pk, team=team, **limits)
     message = f"The token {token.name} no longer works."
-    run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
+    views.run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
     return redirect("team-tokens", team.slug)
 
 
-@team_page()
+@views.team_page()
 def alert_targets(request: HttpRequest, team: Team) -> HttpResponse:
-    access = get_access(request)
-    form = AlertTargetForm(request.POST or None)
-    added = submit_form(form, lambda values: webhooks.add_endpoint(access, team, values))
+    access = views.get_access(request)
+    form = forms.AlertTargetForm(request.POST or None)
+    added = views.submit_form(form, lambda values: webhooks.add_endpoint(access, team, values))
     if added is not None:
         messages.success(request, f"Alerts go to {added} from now on.")
         return redirect("team-alerts", team.slug)
@@ -307,35 +278,27 @@ def alert_targets(request: HttpRequest, team: Team) -> HttpResponse:
     context = {
         "team": team,
         "form": form,
-        "targets": [(one, [EVENT_WORDS.get(e, e) for e in one.events]) for one in targets],
+        "targets": [(one, [forms.EVENT_WORDS.get(e, e) for e in one.events]) for one in targets],
         "may_own": access.has_role(team.pk, Role.OWNER),
     }
     return render(request, "team/alert_targets.html", context, status=400 if form.errors else 200)
 
 
-@team_page(OWN)
-@require_POST
-def test_alert(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    row = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    webhooks.send_test(get_access(request), row)
-    messages.success(request, f"A test is on its way to {row}.")
-    return redirect("team-alerts", team.slug)
-
-
-@team_page(OWN)
-@require_POST
-def remove_alert_target(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    row = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    message = f"No more alerts go to {row}."
-    run_with_messages(request, lambda: webhooks.remove_endpoint(get_access(request), row), message)
-    return redirect("team-alerts", team.slug)
-
-
+test_alert = views.pressed(
+    WebhookEndpoint, webhooks.send_test, "A test is on its way to {row}.", "team-alerts", need=OWN
+)
+remove_alert_target = views.pressed(
+    WebhookEndpoint,
+    webhooks.remove_endpoint,
+    "No more alerts go to {row}.",
+    "team-alerts",
+    need=OWN,
+)
 ROWS_OF_A_PAGE = 50
 _LONGEST = 300
 
 
-@team_page()
+@views.team_page()
 @require_safe
 def log(request: HttpRequest, team: Team) -> HttpResponse:
     entries = AuditEntry.objects.filter(team=team)
@@ -368,24 +331,26 @@ def _text(value: Any) -> str:
 
 
 @never_cache
-@team_page(OWN)  # type: ignore[arg-type]
+@views.team_page(OWN)  # type: ignore[arg-type]
 @require_safe
 def export(request: HttpRequest, team: Team) -> FileResponse:
     """All data of the team as a ZIP; written to a temporary file, so that its size is known."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the answer is sent
-    export_team(get_access(request), team, file)
+    export_team(views.get_access(request), team, file)
     file.seek(0)
     name = f"{team.slug}-{timezone.now():%Y-%m-%d}.zip"
     return FileResponse(file, as_attachment=True, filename=name)
 
 
 @never_cache
-@team_page(OWN)
+@views.team_page(OWN)
 def delete(request: HttpRequest, team: Team) -> HttpResponse:
-    form = ConfirmForm(request.POST or None, text=team.slug)
+    form = forms.ConfirmForm(request.POST or None, text=team.slug)
     name = team.name
-    if submit_form(form, lambda _values: delete_team(get_access(request), team) or True):
-        clear_cached_access(request)
+    if views.submit_form(
+        form, lambda _values: delete_team(views.get_access(request), team) or True
+    ):
+        views.clear_cached_access(request)
         messages.success(request, f"{name} is deleted.")
         return redirect("team")
     context = {"team": team, "form": form}
@@ -393,11 +358,11 @@ def delete(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 @never_cache
-@signed_in
+@views.signed_in
 def account(request: HttpRequest) -> HttpResponse:
     user: Any = request.user
-    form = ConfirmForm(request.POST or None, text=user.get_username())
-    if submit_form(form, lambda _values: delete_account(user) or True):
+    form = forms.ConfirmForm(request.POST or None, text=user.get_username())
+    if views.submit_form(form, lambda _values: delete_account(user) or True):
         logout(request)
         return render(request, "team/leaving/account_deleted.html")
     context = {"form": form, "person": user, "sole_member_teams": list_sole_member_teams(user)}

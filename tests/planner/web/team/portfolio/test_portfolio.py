@@ -96,8 +96,8 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
     assert figures["Capital to approve now"] == f"{money(due, 'USD')}, from February 2027"
     assert due > order.due_at_start
     first = PortfolioPage(answer).timeline[0]
-    assert first.ordered == f"{answer.month(first.row.month):%B %Y}"
-    assert first.row.due_at_start + first.fittings == due
+    assert first.month == f"{answer.month(first.purchase.month):%B %Y}"
+    assert first.purchase.due_at_start + first.fittings == due
     owed = answer.total_cost - sum(answer.cash_per_month)
     assert figures["Owed after the plan"] == (money(owed, "USD") if owed else "nothing")
 
