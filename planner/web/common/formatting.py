@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import lru_cache, partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 from django import template
 from django.conf import settings
@@ -58,56 +58,58 @@ def _decimal(value: Any) -> Decimal | None:
     return number if number.is_finite() else None
 
 
+P = ParamSpec("P")
+
+
+def _of_figure(write: Callable[Concatenate[Decimal, P], str]) -> Callable[Concatenate[Any, P], str]:
+    """A filter of what may be no figure: then it is not known."""
+
+    @register.filter(write.__name__)
+    @wraps(write)
+    def written(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:
+        figure = _decimal(value)
+        return _UNKNOWN if figure is None else write(figure, *args, **kwargs)
+
+    return written
+
+
 @register.filter
 def cloud(name: str) -> str:
     return provider_title(name) if name else ""
 
 
-@register.filter
-def money(value: Any, currency: str = "USD") -> str:
+@_of_figure
+def money(figure: Decimal, currency: str = "USD") -> str:
     """Whole units with thousands separated, below half a unit its hundredths: `1,234,567 USD`."""
-    number = _decimal(value)
-    if number is None:
-        return _UNKNOWN
-    is_small = _A_HUNDREDTH <= abs(number) < _A_HALF
-    digits = decimals_of(currency) if is_small else 0
-    return f"{number:,.{digits}f}\u00a0{currency}"
+    digits = decimals_of(currency) if _A_HUNDREDTH <= abs(figure) < _A_HALF else 0
+    return f"{figure:,.{digits}f}\u00a0{currency}"
 
 
-@register.filter
-def money_short(value: Any, currency: str = "USD") -> str:
-    """Three significant figures with k or M: `3.41 M USD`."""
-    number = _decimal(value)
-    if number is None:
-        return _UNKNOWN
-    for limit, divisor, suffix in ((10**9, 10**9, "\u00a0bn"), (10**6, 10**6, "\u00a0M")):
-        if abs(number) >= limit:
-            return f"{number / divisor:,.2f}{suffix}\u00a0{currency}"
-    return f"{number:,.0f}\u00a0{currency}"
+@_of_figure
+def money_short(figure: Decimal, currency: str = "USD") -> str:
+    """Millions with two decimals, less in whole units: `3.41 M USD`."""
+    for limit, suffix in ((10**9, "\u00a0bn"), (10**6, "\u00a0M")):
+        if abs(figure) >= limit:
+            return f"{figure / limit:,.2f}{suffix}\u00a0{currency}"
+    return f"{figure:,.0f}\u00a0{currency}"
 
 
-@register.filter
-def rate(value: Any, currency: str = "USD") -> str:
+@_of_figure
+def rate(figure: Decimal, currency: str = "USD") -> str:
     """A price per hour: four decimals below 1, two above: `6.88 USD`."""
-    number = _decimal(value)
-    if number is None:
-        return _UNKNOWN
-    digits = 4 if abs(number) < 1 else 2
-    return f"{number:,.{digits}f}\u00a0{currency}".rstrip()
+    return f"{figure:,.{4 if abs(figure) < 1 else 2}f}\u00a0{currency}".rstrip()
 
 
-@register.filter
-def percent(value: Any, digits: int = 0) -> str:
+@_of_figure
+def percent(figure: Decimal, digits: int = 0) -> str:
     """A fraction as percent: 0.083 → `8.3%` with digits 1."""
-    number = _decimal(value)
-    return _UNKNOWN if number is None else f"{number * 100:.{digits}f}%"
+    return f"{figure * 100:.{digits}f}%"
 
 
-@register.filter
-def number(value: Any, digits: int = 0) -> str:
+@_of_figure
+def number(figure: Decimal, digits: int = 0) -> str:
     """A figure with thousands separated: `8,556`."""
-    figure = _decimal(value)
-    return _UNKNOWN if figure is None else f"{figure:,.{digits}f}"
+    return f"{figure:,.{digits}f}"
 
 
 def _shorten(hours: Decimal) -> tuple[str, bool]:
@@ -117,33 +119,26 @@ def _shorten(hours: Decimal) -> tuple[str, bool]:
     return number(minutes) if minutes or not hours else _LESS, True
 
 
-@register.filter
-def worked(hours: Any, what: str) -> str:
+@_of_figure
+def worked(figure: Decimal, what: str) -> str:
     """Hours that it works: `524 machine-hours`, `3.4 machine-hours`, `14 machine-minutes`."""
-    figure = _decimal(hours)
-    if figure is None:
-        return _UNKNOWN
     shown, are_minutes = _shorten(figure)
     ending = "" if shown in ("1", _LESS) else "s"
     return f"{shown} {what}-{'minute' if are_minutes else 'hour'}{ending}"
 
 
-@register.filter
-def duration(hours: Any) -> str:
+@_of_figure
+def duration(figure: Decimal) -> str:
     """The same in short: `524 h`, `3.4 h`, `30 min`."""
-    figure = _decimal(hours)
-    if figure is None:
-        return _UNKNOWN
     shown, are_minutes = _shorten(figure)
     return f"{shown} {'min' if are_minutes else 'h'}"
 
 
-@register.filter
-def cell(value: Any) -> str:
+@_of_figure
+def cell(figure: Decimal) -> str:
     """A figure of a table, below 10 with tenths and below 1 with hundredths: `3.9`, `0.25`."""
-    figure = _decimal(value)
-    if figure is None or abs(figure) >= _FEW or not figure:
-        return number(value)
+    if abs(figure) >= _FEW or not figure:
+        return number(figure)
     digits = 1 if abs(figure) >= 1 else 2
     return number(figure, digits) if abs(figure) >= _A_HUNDREDTH else "less than 0.01"
 
@@ -271,12 +266,9 @@ def figures(value: Any, digits: int = 3) -> str:
     return plain(figure)
 
 
-@register.filter
-def signed(value: Any, currency: str = "USD") -> str:
+@_of_figure
+def signed(figure: Decimal, currency: str = "USD") -> str:
     """A difference with its sign: `+1,200 USD`, `−300 USD`, `0 USD`."""
-    figure = _decimal(value)
-    if figure is None:
-        return _UNKNOWN
     sign = "" if not round(figure) else "+" if figure > 0 else "\u2212"
     return f"{sign}{money(abs(figure), currency)}"
 
@@ -389,27 +381,14 @@ def describe_state(row: Coverage | None) -> str:
 register.filter("month_name", name_month)
 
 
-@register.filter(expects_localtime=True)
-def day(value: dt.date | None) -> str:
-    """A day, or that of a time; empty where there is none: `1 February 2026`."""
-    return _unbroken(value, "j F Y")
-
-
-@register.filter(expects_localtime=True)
-def minute(value: dt.datetime | None) -> str:
-    """A time to the minute: `1 February 2026, 09:30`."""
-    return _unbroken(value, "j F Y, H:i")
-
-
-@register.filter(expects_localtime=True)
-def second(value: dt.datetime | None) -> str:
-    """A time to the second: `1 February 2026, 09:30:15`."""
-    return _unbroken(value, "j F Y, H:i:s")
-
-
 def _unbroken(value: dt.date | None, form: str) -> str:
+    """A day or a time; empty where there is none."""
     written = formatted(value, form)
     return format_html('<time class="day">{}</time>', written) if written else ""
+
+
+for _name, _form in {"day": "j F Y", "minute": "j F Y, H:i", "second": "j F Y, H:i:s"}.items():
+    register.filter(_name, partial(_unbroken, form=_form), expects_localtime=True)
 
 
 @register.filter

@@ -38,9 +38,9 @@ from planner.web.common.views import (
     submit_form,
     team_page,
 )
-from planner.web.team import spending
 from planner.web.team.forms import ProjectForm, SaveProjectForm, TeamForm, UploadForm
 from planner.web.team.rates_form import address_of
+from planner.web.team.sentences import headroom_sentence
 
 MAX_ALERTS = 20
 
@@ -144,7 +144,7 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "variance": spent if spent["months"] else None,
         "warnings": spent["warnings"],
         "completion": completion,
-        "headroom": spending.headroom_sentence(project, variance, completion),
+        "headroom": headroom_sentence(project, variance, completion),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),

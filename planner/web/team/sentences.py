@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -15,6 +16,8 @@ from django.urls import reverse
 from planner import models
 from planner.contract.amounts import name_day
 from planner.contract.labels import category_title
+from planner.services.actuals.actuals import Variance
+from planner.services.actuals.completion import Completion
 from planner.services.alerts.alerts import budget_over_horizon
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
@@ -114,6 +117,43 @@ def budget_of_project(saved: models.SavedComparison) -> FigureRow | None:
         return FigureRow(BUDGET, words)
     note = "" if project.budget_period == models.BudgetPeriod.TOTAL else budget_line(project, own)
     return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
+
+
+_PERIOD_WORDS = {
+    models.BudgetPeriod.TOTAL: "",
+    models.BudgetPeriod.YEARLY: " for all months, set by the year",
+    models.BudgetPeriod.MONTHLY: " for all months, set by the month",
+}
+
+
+def headroom_sentence(
+    project: models.Project, table: Variance, completion: Completion | None
+) -> str:
+    """What the budget leaves of the estimate at completion, before the first actuals of the plan;
+    "" without a budget, or without a feasible plan in its currency."""
+    budget = budget_over_horizon(project, table.plan) if table.plan else None
+    currency = table.currency
+    estimate = completion.estimate_at_completion if completion else None
+    planned = table.plan.read_summary().total_cost if table.plan else None
+    cost = planned if estimate is None else estimate
+    if budget is None or planned is None or cost is None:
+        return ""
+    subject = "The plan comes to" if estimate is None else "At completion"
+    against = (
+        f"{money(budget, currency)}{_PERIOD_WORDS[models.BudgetPeriod(project.budget_period)]}"
+    )
+    sentence = (
+        f"{subject} {money(cost, currency)} against a budget of {against}: "
+        f"{_left(budget - cost, currency)}"
+    )
+    high = completion.high if completion else None
+    if high is not None and cost <= budget < high:
+        sentence += f", but {_left(budget - high, currency)} in 1 of 10 cases or more"
+    return f"{sentence}."
+
+
+def _left(amount: Decimal, currency: str) -> str:
+    return f"{money(abs(amount), currency)} {'left' if amount >= 0 else 'over'}"
 
 
 @register.simple_tag

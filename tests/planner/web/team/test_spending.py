@@ -9,7 +9,7 @@ import pytest
 
 from planner.models import Project
 from planner.services.actuals.completion import Completion
-from planner.web.team.spending import headroom_sentence
+from planner.web.team.sentences import headroom_sentence
 
 pytestmark = pytest.mark.usefixtures("months_over")
 
