@@ -221,8 +221,8 @@ def pressed(
     @require_POST
     def view(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
         row = get_owned_or_404(request, model, pk, *related, team=team)
-        said = message.format(row=row)
-        run_with_messages(request, lambda: act(get_access(request), row), said)
+        words = message.format(row=row)
+        run_with_messages(request, lambda: act(get_access(request), row), words)
         return back_to(request, reverse(back, args=[team.slug]))
 
     return view

@@ -284,8 +284,8 @@ def _number(label: str, help_text: str = "") -> NumberField:
 
 
 def _day(label: str, help_text: str = "") -> forms.DateField:
-    box = forms.DateInput(attrs={"type": "date"})
-    return forms.DateField(label=label, required=False, widget=box, help_text=help_text)
+    widget = forms.DateInput(attrs={"type": "date"})
+    return forms.DateField(label=label, required=False, widget=widget, help_text=help_text)
 
 
 class QuoteForm(Form):
