@@ -111,8 +111,6 @@ def short_title(answer: ComparisonAnswer) -> str:
     a plan that is over before its last month by the months from its first payment to its last."""
     done = list(dict.fromkeys(_DOING.get(part.action, part.action) for part in _parts(answer)))
     what = " and ".join([", ".join(done[:-1]), done[-1]] if len(done) > 1 else done)
-    if answer.recommended is None:
-        what = "no plan within these limits"
     months, start = answer.horizon_months, answer.first_month
     paid = [line.month for line in answer.recommended.lines] if answer.recommended else []
     if paid and max(paid) < months - 1:

@@ -97,7 +97,7 @@ def draw_chart(chart: Chart) -> SafeString:
 
 @register.simple_tag
 def legend_class(series: Series, index: int) -> str:
-    return series_class(series, index)
+    return f"{series_class(series, index)}{' dashed' if series.dashed else ''}"
 
 
 def _x(share: float) -> float:

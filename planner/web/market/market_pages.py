@@ -38,14 +38,7 @@ COLUMNS = (
     ("term_months", "Term"),
     ("as_of", "Price as of"),
 )
-FURTHER_FILTERS = (
-    "accelerator_count",
-    "min_accelerator_memory_gib",
-    "geography",
-    "region",
-    "as_of",
-    "sold_now",
-)
+FURTHER_FILTERS = ("accelerator_count", "min_accelerator_memory_gib", "region", "as_of", "sold_now")
 """What stands folded below the first questions on a phone until it is asked for."""
 _WORDS = (
     *("accelerator", "provider", "region", "purchase_option", "instance_type", "term_months"),

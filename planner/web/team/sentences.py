@@ -160,7 +160,9 @@ def _left(amount: Decimal, currency: str) -> str:
 def over_budget(saved: models.SavedComparison) -> str:
     """By how much a plan is over the budget of its project; empty where it is not."""
     budget = budget_of_project(saved)
-    return budget.words if budget is not None and budget.is_over else ""
+    if budget is None or not budget.is_over:
+        return ""
+    return f"{budget.words.partition(' over ')[0]} over budget"
 
 
 @register.filter

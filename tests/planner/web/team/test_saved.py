@@ -83,7 +83,7 @@ def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
     kept = work.saved(work.project(budget="100000"))
     version = saved_comparisons.submit(work.access(), kept).version
     owner, here = signed_in(), f"/c/{kept.pk}/"
-    assert "Approve it 73,980 USD over 100,000 USD" in text(owner.get(here)).replace("\u00a0", " ")
+    assert "Approve it 73,980 USD over budget" in text(owner.get(here)).replace("\u00a0", " ")
     refused = text(owner.post(f"{here}approve/", {"version": version}, follow=True))
     assert "Not approved: it is 73,980 USD over" in refused.replace("\u00a0", " ")
     assert state_of(kept) == State.SUBMITTED
