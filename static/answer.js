@@ -22,7 +22,7 @@
   /* A reader of the screen hears of each new total once. */
   function announce() {
     tellWas();
-    document.querySelectorAll("[data-read]").forEach((one) => { one.textContent = text("total"); });
+    document.querySelectorAll("[data-read]").forEach((one) => { one.textContent = ""; });
     document.getElementById("announced").textContent = `Expected ${text("total")}, ${text("was")}`;
   }
 

@@ -273,10 +273,11 @@ class PackFacts:
 
 def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[platypus.Flowable]:
     context, step = facts.context, facts.context.approval_status
+    span = f"{pluralize(answer.horizon_months, 'month')} from {name_month(answer.start)}"
     about = (
         context.team,
         context.project,
-        f"from {name_month(answer.start)}, {pluralize(answer.horizon_months, 'month')}",
+        "" if span in facts.title else span,
         f"amounts in {answer.currency}",
         f"{step.state} {_done(step.at, step.by)}" if step else "",
         f"printed {_done(facts.printed, facts.author)}",
