@@ -24,7 +24,7 @@ from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.web.answer.tables import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.fields import find_label
-from planner.web.common.formatting import figures
+from planner.web.common.formatting import figures, money
 from pricing.common.words import capitalize_first
 
 
@@ -68,8 +68,19 @@ def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
     )
 
 
+MOST_TIMES = 10
+"""A scenario that costs more than so many times the cheapest would leave no bar of it to see."""
+
+
 def categories(answer: ComparisonAnswer) -> Chart:
-    rows = [row for row in scenario_rows(answer) if row.scenario.feasible]
+    possible = [row for row in scenario_rows(answer) if row.scenario.feasible]
+    most = MOST_TIMES * min((row.scenario.require_total() for row in possible), default=Decimal(0))
+    rows = [row for row in possible if most <= 0 or row.scenario.require_total() <= most]
+    dear = [
+        f"{row.title} costs {money(row.scenario.total_cost, answer.currency)} and is not drawn"
+        for row in possible
+        if row not in rows
+    ]
     spent = [row.scenario.cost_by_category for row in rows]
     series = [
         Series(
@@ -89,7 +100,7 @@ def categories(answer: ComparisonAnswer) -> Chart:
         unit=answer.currency,
         x=[row.title for row in rows],
         series=series,
-        summary="Cost by category of each scenario.",
+        summary="; ".join(("Cost by category of each scenario", *dear)) + ".",
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from planner.comparison import compare
 from planner.contract.answer.verdict import Alternative, BudgetUse
+from planner.web.answer.charts import categories
 from planner.web.answer.verdict import figure_rows, saving_words, short_title
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
@@ -128,3 +129,18 @@ def test_servers_that_do_all_the_work_leave_no_rent_to_pay():
     (capital,) = (r for r in figure_rows(found.answer) if r.title == "Capital to approve now")
     assert (capital.words, capital.note) == ("nothing", "")
     assert short_title(found.answer) == "Keep what is there, 12 months from January 2027"
+
+
+def test_a_scenario_of_many_times_the_cost_leaves_the_others_their_bars() -> None:
+    answer = answered("samples with a range, risk")
+    dear = [
+        one.model_copy(update={"total_cost": one.total_cost * 50})
+        if one.feasible and one.key == "on_prem"
+        else one
+        for one in answer.scenarios
+    ]
+    chart = categories(answer.model_copy(update={"scenarios": tuple(dear)}))
+    assert "On-prem" in categories(answer).x
+    assert "On-prem" not in chart.x
+    assert "On-prem costs " in chart.summary
+    assert "is not drawn" in chart.summary
