@@ -11,6 +11,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import user_passes_test
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -32,18 +33,12 @@ P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
-def open_page(view: View[P]) -> View[P]:
-    """A page open to anyone who reaches the server, unless `LOGIN_REQUIRED=1`."""
-
-    @wraps(view)
-    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if settings.LOGIN_REQUIRED and not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path())
-        return view(request, *args, **kwargs)
-
-    return guarded
+def _may_look(user: Any) -> bool:
+    return not settings.LOGIN_REQUIRED or user.is_authenticated
 
 
+open_page = user_passes_test(_may_look)
+"""A page open to anyone who reaches the server, unless `LOGIN_REQUIRED=1`."""
 _CHOSEN = "team"
 _ACCESS, _TEAMS = "_planner_access", "_planner_teams"
 

@@ -6,14 +6,13 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.amounts import add_months, format_month, next_month
 from planner.web.common.formatting import TERMS
-from planner.web.common.views import THEMES, open_page
+from planner.web.common.views import THEMES, back_to, open_page
 from planner.web.plan.forms import as_query
 from pricing.common.tables import read_table
 
@@ -52,10 +51,7 @@ def method(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
-    back = request.POST.get("next", "/")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
-        back = "/"
-    answer = HttpResponseRedirect(back)
+    answer = back_to(request, "/")
     theme_name = request.POST.get("theme", "")
     if theme_name in THEMES:
         answer.set_cookie("theme", theme_name, max_age=365 * 86_400, samesite="Lax")
