@@ -8,15 +8,24 @@ from tests.golden.shown import TITLES, money, named_month, number, percent
 
 
 def fiscal_years(shown: ScenarioAnswer) -> list[list[str]]:
-    rows = []
-    for year in shown.finance.fiscal_years if shown.finance else ():
-        amounts = (
+    """What is nothing in every year has no column."""
+    years = shown.finance.fiscal_years if shown.finance else ()
+    amounts = [
+        (
             *(year.cash, year.capital, year.operating, year.depreciation, year.lease),
             *(year.interest, year.resale, year.tax, year.cost, year.loan),
         )
-        months = f"{named_month(year.first, 0)} to {named_month(year.last, 0)}"
-        rows.append([str(year.fiscal_year), months, *map(number, amounts)])
-    return rows
+        for year in years
+    ]
+    columns = [column for column in zip(*amounts, strict=True) if any(column)]
+    return [
+        [
+            str(year.fiscal_year),
+            f"{named_month(year.first, 0)} to {named_month(year.last, 0)}",
+            *(number(column[at]) for column in columns),
+        ]
+        for at, year in enumerate(years)
+    ]
 
 
 def leases(shown: ScenarioAnswer) -> list[list[str]]:

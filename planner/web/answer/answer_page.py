@@ -53,6 +53,8 @@ class AnswerPage:
         self.first_facts = verdict.first_facts(answer)
         self.assumed = verdict.assumed(answer)
         self.returns = verdict.list_returns(self.shown.finance, self.currency) if self.shown else []
+        finance = self.shown.finance if self.shown else None
+        self.fiscal = tables.FiscalTable.of(finance.fiscal_years if finance else ())
         self.rows = tables.scenario_rows(answer)
         self.possible = [row for row in self.rows if row.scenario.feasible]
         self.risk_rows = [row for row in self.rows if row.range is not None]

@@ -16,7 +16,13 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioLine
 from planner.contract.answer.risk import CostRange
-from planner.contract.answer.scenario import CostLine, Purchase, ScenarioAnswer, SourceCost
+from planner.contract.answer.scenario import (
+    CostLine,
+    FiscalYearFinance,
+    Purchase,
+    ScenarioAnswer,
+    SourceCost,
+)
 from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
 from planner.web.common.formatting import money, plain, singular, unit_words
 
@@ -164,6 +170,27 @@ def with_place(key: str, label: str, names: Mapping[str, str]) -> str:
     return label.replace(
         f" in {zone or region}", f" in {', '.join(filter(None, (known, zone)))}", 1
     )
+
+
+_FISCAL = {
+    "Cash": "cash", "Capital": "capital", "Operating": "operating", "Depreciation": "depreciation",
+    "Leases": "lease", "Interest": "interest", "Resale": "resale", "Tax": "tax", "Cost": "cost",
+    "Loan owed": "loan",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FiscalTable:
+    """Amounts by fiscal year; what is nothing in every year has no column."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[FiscalYearFinance, list[Decimal]], ...]
+
+    @classmethod
+    def of(cls, years: Sequence[FiscalYearFinance]) -> FiscalTable:
+        shown = [title for title, name in _FISCAL.items() if any(getattr(y, name) for y in years)]
+        rows = ((year, [getattr(year, _FISCAL[title]) for title in shown]) for year in years)
+        return cls(tuple(shown), tuple(rows))
 
 
 _OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
