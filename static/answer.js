@@ -36,7 +36,8 @@
   }
 
   /* A driver that is moved: the total is read at once from its curve, straight between its three points; on release its
-     box asks for the whole answer. Scale and thumb stay as they are. */
+     box asks for the whole answer. The curve is that of this plan: where another is advised, it is the most to expect.
+     Scale and thumb stay as they are. */
   function readCurve(points, x) {
     const [low, now, high] = points;
     const [from, to] = x < now[0] ? [low, now] : [now, high];
@@ -49,9 +50,12 @@
     const value = Number(Number(thumb.value).toPrecision(4)).toLocaleString("en");
     thumb.parentElement.querySelector("output").textContent = value;
     if (!points) return;
+    const [, now, , turn] = points;
+    const isTurned = turn !== null && (Number(thumb.value) - turn) * (now[0] - turn) < 0;
     const currency = text("total").split(/\s/).pop();
     const total = Math.round(readCurve(points, Number(thumb.value))).toLocaleString("en");
-    thumb.parentElement.querySelector("[data-read]").textContent = `about ${total} ${currency}`;
+    const told = `${isTurned ? "at most" : "about"} ${total} ${currency}`;
+    thumb.parentElement.querySelector("[data-read]").textContent = told;
     if (!thumb.dataset.box) return;
     first ??= text("total");
     document.querySelector("[data-total]").textContent = `${total} ${currency}`;

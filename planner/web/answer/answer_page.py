@@ -213,7 +213,8 @@ class AnswerPage:
 
     @property
     def curves(self) -> str:
-        """Expected cost at the low, the present and the high value of each driver, for scripts."""
+        """Expected cost at the low, the present and the high value of each driver, and where the
+        advice turns, for scripts."""
         now = float(self.expected_cost or 0)
         return json.dumps(
             {
@@ -221,6 +222,7 @@ class AnswerPage:
                     (row.low, float(row.expected_at_low)),
                     (row.value, now),
                     (row.high, float(row.expected_at_high)),
+                    row.turns_at,
                 ]
                 for row, _, _ in self.sliders
             }
