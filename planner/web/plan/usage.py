@@ -228,17 +228,25 @@ def _column(values: list[float] | list[int]) -> str:
     return texts[0] if len(set(texts)) == 1 else "\n".join(texts)
 
 
+_OPTIONAL = ("slice_hours", "instance_hours", "billed", "amortised")
+"""Columns of use that are left out where no line has a figure."""
+
+
 def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
     usage, demand = answer.usage, answer.demand
-    figures = usage.as_dict(answer.by)
+    figures, use = usage.as_dict(answer.by), usage.lines(*answer.by)[:SHOWN_LINES]
     return {
         "figures": figures,
         "files": usage.files,
         "problems": usage.ledger.problems.most_common(SHOWN_PROBLEMS),
-        "use": usage.lines(*answer.by)[:SHOWN_LINES],
+        "use": use,
         "option_labels": {name: traits.label for name, traits in TRAITS.items()},
         "has_more": len(figures["use"]) > SHOWN_LINES,
-        "has_slices": any(row["slice_hours"] for row in figures["months"]),
+        "shown": {
+            "option": any(line.group["option"] for line in use),
+            "project": any(line.group["project"] for line in use),
+            **{name: any(getattr(line, name) for line in use) for name in _OPTIONAL},
+        },
         "accelerators": [name for name in list_accelerators(usage) if name],
         "demand": demand,
         "demand_rows": demand.rows() if demand else [],
