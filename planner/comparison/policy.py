@@ -20,6 +20,7 @@ from planner.costing.results.scenario_result import cents
 from pricing.common.words import capitalize_first, pluralize
 from pricing.market.offers import HOURS_PER_MONTH
 
+FAN = "p10", "p50", "p90"
 VERBS = {"buy": "buy", "lease": "lease", "commit": "sign"}
 
 
@@ -133,8 +134,14 @@ class _Words:
                 at=at,
                 month=month,
                 by_date=tuple(
-                    TriggerPrice(month=self._month(month), price=price)
-                    for month, price in zip(months[1:], prices[1:], strict=True)
+                    TriggerPrice(
+                        month=self._month(month),
+                        price=price,
+                        **dict(
+                            zip(FAN, (fan * self._price_at(source, month)).round(4), strict=True)
+                        ),
+                    )
+                    for month, price, fan in zip(months[1:], prices[1:], one.fan[1:], strict=True)
                 ),
                 chance=round(one.chance, 4),
                 condition=f"{price_of} is {side} {amount}",

@@ -20,6 +20,17 @@ class TriggerPrice(AnswerModel):
         description="Price at which the move is made; null where it does not turn on this price.",
         json_schema_extra={"unit": "see unit"},
     )
+    p10: float | None = Field(
+        default=None,
+        description="10th percentile of the price itself in the outcomes.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    p50: float | None = Field(
+        default=None, description="Its median.", json_schema_extra={"unit": "see unit"}
+    )
+    p90: float | None = Field(
+        default=None, description="Its 90th percentile.", json_schema_extra={"unit": "see unit"}
+    )
 
 
 class Trigger(AnswerModel):

@@ -50,6 +50,7 @@ MOST_TRIGGERS = 3
 LEAST_CHANCE = 0.02
 """Chance of a move below which nobody need watch for it; 2026."""
 ENDS = 0.01, 0.99
+FAN = 0.1, 0.5, 0.9
 GRID = 200
 """Prices at which a trigger is looked for, between those quantiles of the outcomes."""
 FITTED_ON = 1
@@ -70,6 +71,8 @@ class Trigger:
     """Factor on the price of today at each date; None: the move does not turn on it then."""
     chance: float
     """Share of outcomes in which the move is ever made."""
+    fan: Floats
+    """[K, 3] factor on the price at p10, p50 and p90 of the outcomes at each date."""
 
     @property
     def date(self) -> int:
@@ -215,7 +218,9 @@ def _list_triggers(
             ]
             if any(factors):
                 move = name.partition(" ")[0]
-                rows.append(Trigger(move, bundle, key, is_above, (None, *factors), chance))
+                prices = [state[:, 2 * column + 1] for state in paths.state]
+                fan = np.quantile(prices, FAN, axis=1).T
+                rows.append(Trigger(move, bundle, key, is_above, (None, *factors), chance, fan))
     rows.sort(key=lambda row: (-row.chance, row.date))
     return tuple(rows[:MOST_TRIGGERS])
 

@@ -143,7 +143,7 @@ class AnswerPage:
             return []
         expected = self.verdict.expected if self.verdict else None
         chart = charts.tornado(self.answer, expected or self.recommended.require_total())
-        return [chart] if chart else []
+        return [one for one in (charts.trigger(self.answer), chart) if one is not None]
 
     @cached_property
     def time_charts(self) -> list[Chart]:

@@ -152,6 +152,31 @@ def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
     )
 
 
+def trigger(answer: ComparisonAnswer) -> Chart | None:
+    """The price to watch most, and where it turns the decision; None where none is watched."""
+    if answer.policy is None or not answer.policy.triggers:
+        return None
+    first = answer.policy.triggers[0]
+    rows = [row for row in first.by_date if row.p50 is not None]
+    act, side = capitalize_first(first.action), "above" if first.is_above else "below"
+    return Chart(
+        key="trigger",
+        title=f"When does {first.price_of} turn the decision?",
+        kind="line",
+        x_label="decision",
+        y_label=f"{answer.currency} {first.unit}",
+        x=[shorten_month(row.month) for row in rows],
+        series=[
+            Series("price at p10", [row.p10 for row in rows], "low"),
+            Series("median", [row.p50 for row in rows], "next_best"),
+            Series("price at p90", [row.p90 for row in rows], "high"),
+            Series(f"{first.action} {side}", [row.price for row in rows], "advised", dashed=True),
+        ],
+        digits=2 if first.unit == "per accelerator-hour" else 0,
+        summary=f"{act} {first.what} {side} the dashed line.",
+    )
+
+
 def span(row: Driver) -> str:
     """`0.06 to 0.24 USD/kWh`, `60% to 140%`."""
     if row.unit.partition(" ")[0] in ("factor", "fraction"):
