@@ -56,7 +56,7 @@ from planner.contract.answer.scenario import (
 from planner.contract.answer.verdict import Recommendation, Verdict
 from planner.contract.labels import traits
 from planner.contract.request.workload import Serving
-from planner.costing.advice.early_stop import list_stops
+from planner.costing.advice.early_stop import describe_end, list_stops
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.simulation import RiskResult
@@ -98,13 +98,15 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     asking = tuple(row.sentence for row in unknown)
     idle = describe_idle(results)
     instead = describe_instead(alternatives, verdict.expected, request.currency)
-    policy = build_policy(results)
+    policy, plan = build_policy(results), results.advised
+    risk = inputs, results.risk_parameters, request.currency
+    ends = "" if plan is None else describe_end(plan, *risk)
     verdict = verdict.model_copy(
         update={
             "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
-            "reasons": (*instead, *verdict.reasons)[:MOST_REASONS],
+            "reasons": (*filter(None, (ends, *instead)), *verdict.reasons)[:MOST_REASONS],
             "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )
@@ -152,8 +154,12 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
 
 def _list_stops(results: ComparisonResults) -> tuple[EarlyStop, ...]:
     plan = results.advised
-    rows = () if plan is None else list_stops(plan, results.inputs, STOP_MONTHS)
-    leaves_any = any(row.owed or row.resale for row in rows)
+    rows = (
+        ()
+        if plan is None
+        else list_stops(plan, results.inputs, STOP_MONTHS, results.risk_parameters.end_after_months)
+    )
+    leaves_any = any(row.owed or row.resale or row.paid_ahead for row in rows)
     return tuple(_copy(EarlyStop, row) for row in rows) if leaves_any else ()
 
 

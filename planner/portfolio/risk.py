@@ -204,7 +204,7 @@ class _Joint:
             slips += [one.outcomes.slip] if weight.any() else []
         growth = np.divide(weighed, weights, out=np.ones_like(weighed), where=weights > 0)
         slip = np.min(slips, axis=0) if slips else np.zeros_like(first.slip)
-        return replace(first, growth=growth, level=None, slip=slip)
+        return replace(first, growth=growth, level=None, slip=slip, ends=None)
 
     def _hold(self, outcomes: Outcomes) -> tuple[Floats, dict[str, Floats]]:
         shared, count = self.shared, len(outcomes.slip)
@@ -308,6 +308,7 @@ def draw_all(
             growth=drawn.growth,
             level=drawn.level,
             lost=spot_factor(own, first.interruptions),
+            ends=drawn.ends,
         )
         draws.append(ProjectDraws(shared, outcomes))
     return draws
@@ -509,7 +510,7 @@ class ProjectView:
         nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
         data = [source for source in inputs.sources if source.key in OWN_SOURCES]
         fixed = np.array([measure_fixed_costs(data, c)[0] for c in (inputs.calendar, nominal)])
-        nothing = hold_planned((), (), fixed, (), (), months)
+        nothing = hold_planned((), (), fixed, (), months)
         width, hours, in_service = np.zeros(months), np.zeros(months), np.zeros(months)
         for key, nodes in self.allotment.nodes.items():
             source = self.source(key)
@@ -595,7 +596,7 @@ class SharedView:
         fixed, residual = measure_in_place(existing, calendar)
         assert self.books.shared is not None
         cohorts = list_cohorts(self.books.shared.units_started, self.sources, units)
-        held = hold_planned(cohorts, self.existing, fixed, residual, self.market.servers, months)
+        held = hold_planned(cohorts, self.existing, fixed, residual, months)
         none = np.zeros((months, 2))
         nothing = RentMix((), none, np.zeros(months), np.zeros(months), np.zeros(months))
         return PlanCosts(
@@ -604,7 +605,7 @@ class SharedView:
             width=held.width,
             hours=held.hours,
             later=held.later,
-            unsure=held.unsure,
+            bought=held.bought,
             usable=np.ones(months),
             lacking=np.zeros(months),
             in_use=none,

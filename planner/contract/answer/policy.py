@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import Field
@@ -81,6 +82,9 @@ class EarlyStop(AnswerModel):
         description="What falls due later of what was signed by then: commitments, leases, loans."
     )
     resale: Money = Field(description="What the servers bought by then fetch on that day.")
+    paid_ahead: Money = Field(
+        default=Decimal(0), description="What was paid upfront for the months after it."
+    )
 
 
 class PolicyAnswer(AnswerModel):

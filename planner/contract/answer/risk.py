@@ -27,7 +27,7 @@ class Cause(StrEnum):
     allowance is split: each is switched on after those before it, on the same random numbers."""
 
     HOURS = "hours"
-    """Hours, their growth, and when the work begins."""
+    """Hours, their growth, and when the work begins and ends."""
     DELIVERY = "delivery"
     """Month in which servers arrive."""
     PRICES = "prices"

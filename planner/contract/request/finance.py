@@ -282,3 +282,12 @@ class Risk(RequestModel):
     """Time to save a checkpoint, h."""
     restart_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
     """Time from an interruption to useful work, h."""
+    end_probability: Rate | None = None
+    """Chance that the project ends before the plan does: after `end_after_months`, or without them
+    at the end of each quarter. What is signed is then paid to its end, and what was bought sold."""
+    end_after_months: Annotated[Whole, Field(ge=1, le=119)] | None = None
+    """Months of the plan after which the project may end; absent: every three."""
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.end_after_months is not None and self.end_probability is None:
+            yield InvalidInput("end_after_months", "has no meaning without end_probability")

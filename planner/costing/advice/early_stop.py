@@ -2,9 +2,10 @@
 
 After n months nothing more is started, rented or run. Owed is what falls due from then on of what
 was signed before: commitments and leases to the end of their term, loans with their interest, and
-contracts that were there already. Of a source whose units were started in several months each
-payment counts by the share of its units started before n. Servers bought before n fetch the
-residual value of their age. Amounts are nominal, as stated, before tax.
+contracts that were there already. What was paid upfront is gone, by months of its term. Of a source
+whose units were started in several months each payment counts by the share of its units started
+before n. Servers bought before n fetch the residual value of their age. Amounts are nominal, as
+stated, before tax.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from decimal import Decimal
 
 import numpy as np
 
+from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category
+from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import sale_value
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, cents
+from pricing.common.words import pluralize
 
+USUAL_MONTHS = 12
+"""Months after which it is told what is left, where a project may end in any quarter."""
 OWED = frozenset({Category.COMMITMENT, Category.LEASE, Category.LOAN, Category.INTEREST})
 
 
@@ -32,12 +38,21 @@ class EarlyStop:
     """What falls due later of what was signed."""
     resale: Decimal
     """What the servers bought by then fetch on that day."""
+    paid_ahead: Decimal
+    """What was paid upfront for the months after it."""
 
 
-def list_stops(plan: Scenario, inputs: ModelInputs, every_months: int) -> tuple[EarlyStop, ...]:
-    """The plan stopped after every few months of its horizon, the last month left out."""
-    months = range(every_months, inputs.calendar.months, every_months)
-    return tuple(stop_after(plan, inputs, month) for month in months)
+def list_stops(
+    plan: Scenario, inputs: ModelInputs, every_months: int, also: int = 0
+) -> tuple[EarlyStop, ...]:
+    """The plan stopped after every few months of its horizon and after another, the last month
+    left out."""
+    months = {*range(every_months, inputs.calendar.months, every_months), also}
+    return tuple(
+        stop_after(plan, inputs, month)
+        for month in sorted(months)
+        if 0 < month < inputs.calendar.months
+    )
 
 
 def stop_after(plan: Scenario, inputs: ModelInputs, months: int) -> EarlyStop:
@@ -48,7 +63,39 @@ def stop_after(plan: Scenario, inputs: ModelInputs, months: int) -> EarlyStop:
         if line.month >= months and line.category in OWED and line.amount > 0
     )
     resale = sum(_resale(plan, inputs, key, months) for key in plan.units_started)
-    return EarlyStop(months, cents(owed), cents(resale))
+    paid_ahead = sum(
+        float(line.amount) * _share_left(inputs.by_key.get(line.source), line.month, months)
+        for line in plan.lines
+        if line.month < months and line.category is Category.UPFRONT
+    )
+    return EarlyStop(months, cents(owed), cents(resale), cents(paid_ahead))
+
+
+def _share_left(source: CapacitySource | None, start: int, months: int) -> float:
+    """Share of a term from month `start` on that is after `months`."""
+    if source is None or source.term is None:
+        return 0.0
+    return max(0.0, 1.0 - (months - start) / source.term.duration_months)
+
+
+def describe_end(plan: Scenario, inputs: ModelInputs, risk: RiskParameters, currency: str) -> str:
+    """What a plan leaves if its project ends; empty where that has no chance within the plan."""
+    months = risk.end_after_months or USUAL_MONTHS
+    if not risk.end_probability or months >= inputs.calendar.months:
+        return ""
+    chance = f"{risk.end_probability:.0%}"
+    chance = f"a chance of {chance}" if risk.end_after_months else f"{chance} each quarter"
+    stop = stop_after(plan, inputs, months)
+    left = {
+        "{} is still owed": stop.owed,
+        "{} paid upfront is lost": stop.paid_ahead,
+        "the servers fetch {}": stop.resale,
+    }
+    words = [w.format(format_money(sum_, currency)) for w, sum_ in left.items() if sum_]
+    if any(units[months:].any() for units in plan.units_started.values()):
+        words.append("nothing later is signed or bought")
+    ends = f"If the project ends after {pluralize(months, 'month')} ({chance})"
+    return f"{ends}, {', '.join(words) or 'nothing is owed any more'}."
 
 
 def _share_signed(plan: Scenario, source: CapacitySource | None, due: int, months: int) -> float:

@@ -14,6 +14,8 @@ Each sample draws, with z standard normal:
   `residual_sd` that of hardware by exp(σ z − ½ σ²) on resale values alone
 - what sellers ask for servers, and whether they come late: one z each for all servers
   (`cost_model.purchase_risk`)
+- the month from which there is no work as the project has ended, with a chance p: one month, or
+  the end of a quarter, each with p
 - slips, interruptions and hours of an estimate as in `docs/methodology/risk.md`; waits for spot
   are lognormal
 
@@ -54,6 +56,7 @@ Floats = NDArray[np.float64]
 
 P10_TO_P90 = 2.5631
 """Standard deviations between the 10th and 90th percentile of a normal distribution."""
+QUARTER_MONTHS = 3
 INTERRUPTION_SHAPE = 4.0
 """Shape of the gamma distribution of interruptions: coefficient of variation 0.5, about the
 spread of the bands of AWS's Spot Instance Advisor (5-10 %, 10-15 %, 15-20 %)."""
@@ -87,6 +90,10 @@ class RiskParameters:
     """False where it gives `residual_sd`."""
     keeps_price_trend: bool = False
     """Whether the mean of rental prices follows the trend that the request gives."""
+    end_probability: float = 0.0
+    """Chance that the project ends early."""
+    end_after_months: int = 0
+    """Months after which; 0: at the end of each quarter."""
 
     @property
     def level_p10_p90(self) -> tuple[float, float]:
@@ -127,6 +134,8 @@ def build_risk_parameters(
         draws_rental_prices=request.price_sd is None,
         draws_hardware_prices=request.residual_sd is None,
         keeps_price_trend=assumptions.is_from_request("cloud_price_trend_per_year"),
+        end_probability=assumptions.values.get("end_probability", 0.0),
+        end_after_months=int(assumptions.values.get("end_after_months", 0)),
     )
 
 
@@ -248,6 +257,8 @@ class Outcomes:
     """[N] standard normal, of what sellers ask for servers; None: what the plan says."""
     delivery: Floats | None = None
     """[N] standard normal, of how late servers come; None: on time."""
+    ends: NDArray[np.int64] | None = None
+    """[N] first month after the project's end, T where it does not end early; None: in none."""
 
     @cached_property
     def _delays(self) -> dict[DeliveryRisk, NDArray[np.int64]]:
@@ -264,12 +275,23 @@ class Outcomes:
     def demand(self, rows: slice) -> Floats:
         """[n, T] factor on the hours asked in some samples."""
         growth = self.growth[rows]
-        return growth if self.level is None else growth * self.level[rows, None]
+        growth = growth if self.level is None else growth * self.level[rows, None]
+        if self.ends is None:
+            return growth
+        return np.asarray(growth * (np.arange(growth.shape[1]) < self.ends[rows, None]))
 
     def demand_at(self, month: int) -> Floats:
         """[N] the same in one month."""
+        return np.asarray(self.asked_at(month) * self.goes_on(month))
+
+    def asked_at(self, month: int) -> Floats:
+        """[N] the same wherever the project goes on."""
         growth = self.growth[:, month]
         return np.asarray(growth if self.level is None else growth * self.level)
+
+    def goes_on(self, month: int) -> NDArray[np.bool_]:
+        """[N] whether there is still a project in a month."""
+        return np.ones(len(self.slip), bool) if self.ends is None else self.ends > month
 
     def select(self, rows: NDArray[np.intp]) -> Outcomes:
         """The samples of these rows, which ascend."""
@@ -284,6 +306,7 @@ class Outcomes:
             level=None if self.level is None else self.level[rows],
             server_price=None if self.server_price is None else self.server_price[rows],
             delivery=None if self.delivery is None else self.delivery[rows],
+            ends=None if self.ends is None else self.ends[rows],
         )
 
     def with_causes(self, causes: Set[Cause]) -> Outcomes:
@@ -314,7 +337,7 @@ class Outcomes:
         stated = replace(self, prices=prices)
         if Cause.HOURS not in causes:
             growth, slip = np.ones_like(self.growth), np.zeros_like(self.slip)
-            stated = replace(stated, growth=growth, slip=slip, level=None)
+            stated = replace(stated, growth=growth, slip=slip, level=None, ends=None)
         if Cause.DELIVERY not in causes:
             stated = replace(stated, delivery=None)
         if Cause.CAPACITY not in causes:
@@ -340,8 +363,8 @@ def planned_outcomes(drivers: PriceDrivers, months: int) -> Outcomes:
 def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int) -> Outcomes:
     """The samples of a seed; each kind has a stream of its own, so that none moves another."""
     n = parameters.samples
-    streams = np.random.SeedSequence(parameters.seed).spawn(5)
-    demand, spread, spot, timing, purchase = (
+    streams = np.random.SeedSequence(parameters.seed).spawn(6)
+    demand, spread, spot, timing, purchase, end = (
         np.random.Generator(np.random.PCG64(s)) for s in streams
     )
     slip, level = timing.standard_normal((2, n))
@@ -360,7 +383,19 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         level=(None if low == high else draw_level(parameters, level)),
         server_price=server_price,
         delivery=delivery,
+        ends=_ends(parameters, months, end),
     )
+
+
+def _ends(
+    parameters: RiskParameters, months: int, random: np.random.Generator
+) -> NDArray[np.int64] | None:
+    chance, after, n = parameters.end_probability, parameters.end_after_months, parameters.samples
+    if not chance:
+        return None
+    if after:
+        return np.where(random.random(n) < chance, min(after, months), months)
+    return np.minimum(random.geometric(chance, n) * QUARTER_MONTHS, months)
 
 
 def _growth(parameters: RiskParameters, months: int, random: np.random.Generator) -> Floats:

@@ -6,7 +6,7 @@ Money has two columns: net present, and nominal. Hours are hours of the referenc
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from planner.contract.labels import traits
 from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, measure_in_place
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING, HourCharge
+from planner.costing.cost_model.ownership import sale_value
 from planner.costing.cost_model.rental import is_list_price_by_date, reserved_hours
 from planner.costing.cost_model.spend_pools import BILLED, SpendPool
 from planner.costing.cost_model.terms import Calendar
@@ -77,8 +78,8 @@ class PlanCosts:
     """What is rented beyond the plan."""
     on_demand: RentMix
     """What takes the place of spot beyond its greatest share."""
-    unsure: tuple[Cohort, ...] = ()
-    """Servers bought in the first month whose price or delivery may be another."""
+    bought: tuple[Cohort, ...] = ()
+    """Servers bought in the first month."""
     pools: PoolBills | None = None
     peak: Floats | None = None
     """[T] reference accelerators at once; None: those of the demand."""
@@ -93,9 +94,7 @@ def measure_plan(
     fixed, residual = measure_in_place(inputs.fixed_sources(scenario.key), inputs.calendar)
     existing = [source for source in inputs.sources if source.existing is not None]
     cohorts = list_cohorts(scenario.units_started, inputs.by_key, units)
-    unsure = inputs.servers.unsure
-    months = inputs.calendar.months
-    held = hold_planned(cohorts, existing, fixed, residual, unsure, months)
+    held = hold_planned(cohorts, existing, fixed, residual, inputs.calendar.months)
     return measure_beside(scenario, inputs, units, held, held.all_width)
 
 
@@ -135,7 +134,7 @@ def measure_beside(
         more=rent_beyond(by_hour, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
         pools=_pools(scenario, inputs),
-        unsure=held.unsure,
+        bought=held.bought,
         reserved=reserved,
     )
 
@@ -490,7 +489,38 @@ class UnitCosts:
     """[T]"""
     monthly: Floats | None = None
     """[T, T, 2] of servers: what of `operating` falls due in each month; saved while they are
-    late."""
+    late, and once they are sold."""
+    sales: Sales | None = None
+    """Of servers that are owned."""
+
+
+@dataclass(frozen=True)
+class Sales:
+    """What one server fetches if it is sold before its time; nominal."""
+
+    value: Floats
+    """[T, T + 1] by the month in which it is bought and that in which it is sold."""
+    paid: Floats
+    """[T] its price, which it does not fetch more than."""
+    worth: Floats
+    """[T + 1, 2] of an amount fetched in a month, after tax."""
+
+    @classmethod
+    def of(cls, source: CapacitySource, inputs: ModelInputs) -> Sales | None:
+        """Of a server to buy; None for anything else."""
+        server, calendar = inputs.servers.by_key.get(source.key), inputs.calendar
+        if server is None or source.is_leased or source.existing is not None:
+            return None
+        assumptions = server.assumptions(inputs.assumptions)
+        bought, sold = np.ogrid[: calendar.months, : calendar.months + 1]
+        trend = 1.0 + assumptions["server_price_trend_per_year"]
+        worth = np.stack([calendar.discount, np.ones(calendar.length)], axis=1)
+        left = 1.0 - calendar.tax_rate * float(source.taxes_capital)
+        return cls(
+            value=sale_value(server.unit_price, np.maximum(sold - bought, 0), bought, assumptions),
+            paid=server.unit_price * trend ** (bought[:, 0] / 12.0),
+            worth=worth[: calendar.months + 1] * left,
+        )
 
 
 @dataclass(frozen=True)
@@ -527,7 +557,7 @@ class PlannedUnits:
     width: Floats
     hours: Floats
     later: tuple[Cohort, ...]
-    unsure: tuple[Cohort, ...]
+    bought: tuple[Cohort, ...]
     all_width: Floats
     """[T] with the later starts."""
     all_hours: Floats
@@ -551,11 +581,10 @@ def hold_planned(
     existing: Iterable[CapacitySource],
     fixed: Floats,
     residual: Sequence[tuple[str, Floats]],
-    unsure: Collection[str],
     months: int,
 ) -> PlannedUnits:
     """Units `existing` and started; `fixed` and `residual`: what is due for the former, and fetched
-    by them; `unsure`: keys of servers whose price or delivery may be another."""
+    by them."""
     ordered = sorted(cohorts, key=lambda c: c.month)
     first = [cohort for cohort in ordered if cohort.month == 0]
     later = tuple(cohort for cohort in ordered if cohort.month > 0)
@@ -582,7 +611,7 @@ def hold_planned(
         width=width,
         hours=hours,
         later=later,
-        unsure=tuple(cohort for cohort in first if cohort.source.key in unsure),
+        bought=tuple(cohort for cohort in first if cohort.source.is_owned),
         all_width=all_width,
         all_hours=all_hours,
     )

@@ -99,7 +99,35 @@ class Samples:
         first = month + cohort.source.term.lead_months
         at, arrival = np.arange(self.demand.shape[1]), first + delays[:, None]
         late = np.where(at < arrival, cohort.service(month), 0.0)
-        return late - ((at >= np.maximum(arrival, month)) & (at < first))
+        missing = late - ((at >= np.maximum(arrival, month)) & (at < first))
+        ends = self.ends
+        return np.asarray(missing if ends is None else missing * (at < ends[:, None]))
+
+    @property
+    def ends(self) -> NDArray[np.int64] | None:
+        """[n] first month after the project's end; None where it never ends early."""
+        return None if self.outcomes.ends is None else self.outcomes.ends[self.rows]
+
+    def is_sold(self, cohort: Cohort, month: int) -> NDArray[np.bool_]:
+        """[n] whether units of `month` are sold at the project's end, before their time."""
+        ends, term = self.ends, cohort.source.term
+        if ends is None or term is None or cohort.costs.sales is None:
+            return np.zeros(len(self.demand), bool)
+        retired = month + term.lead_months + term.duration_months
+        return np.asarray(ends < min(retired, self.demand.shape[1]))
+
+    def sale(self, cohort: Cohort, month: int, at: int | NDArray[np.int64]) -> Floats:
+        """[n, 2] what a unit of `month` fetches in the months `at`, after tax, no more than was
+        paid for it."""
+        sales, key, rows = cohort.costs.sales, cohort.source.key, np.arange(len(self.demand))
+        if sales is None:
+            return np.zeros((len(rows), 2))
+        price, quoted = self.price(key), self.quoted_price(key)
+        fetched, paid = np.broadcast_to(sales.value[month, at], len(rows)), sales.paid[month]
+        if price is not None:
+            fetched, paid = fetched * price[rows, at], paid * price[:, month]
+        paid = paid if quoted is None else paid * quoted
+        return np.asarray(np.minimum(fetched, paid)[:, None] * sales.worth[at])
 
     def availability_factor(self, part: RentPart) -> Floats | None:
         """[n] factor on a price of a spot machine for what interruptions change; None: 1."""
@@ -161,7 +189,7 @@ def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
     if plan.later:
         width = width + started @ _service(plan, some, of_hours=False)
         hours = hours + started @ _service(plan, some, of_hours=True)
-    for cohort in plan.unsure:
+    for cohort in plan.bought:
         price = some.quoted_price(cohort.source.key)
         if price is not None:
             cost += np.multiply.outer(cohort.units * (price - 1.0), cohort.costs.priced[0])
@@ -173,6 +201,9 @@ def hold_units(plan: PlanCosts, some: Samples) -> HeldUnits:
             width = width - missing * cohort.source.capacity
             hours = hours - missing * (cohort.source.capacity * cohort.source.hours_per_month)
             cost -= missing @ cohort.running_costs(month)
+    if some.ends is not None:
+        sold = _stop(plan, some, started)
+        cost, resale = cost + sold.sum(axis=2), resale + sold[:, 1, 0]
     return HeldUnits(cost, width, hours, started, resale)
 
 
@@ -224,11 +255,30 @@ def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats, Floats
     return started, cost, resale
 
 
+def _stop(plan: PlanCosts, some: Samples, started: Floats) -> Floats:
+    """[n, 2, 2] what the end of the project changes of what servers fetch, and cost to run."""
+    n, months = some.demand.shape
+    change, ends = np.zeros((n, 2, 2)), some.ends
+    assert ends is not None
+    over = np.arange(months) >= ends[:, None]
+    for cohort, month, units in _ordered(plan, some, started):
+        costs, price = cohort.costs, some.price(cohort.source.key)
+        if costs.monthly is not None:
+            change[:, :, 1] -= units[:, None] * (over @ costs.monthly[month])
+        is_sold = some.is_sold(cohort, month)
+        if is_sold.any():
+            most = costs.most_resale[month] * (1.0 if price is None else price[:, month])
+            fetched = some.sale(cohort, month, ends)
+            fetched += _at_end(some, cohort.source.key, most) * costs.residual[month]
+            change[:, :, 0] -= (units * is_sold)[:, None] * fetched
+    return change
+
+
 def _ordered(
     plan: PlanCosts, some: Samples, started: Floats
 ) -> Iterator[tuple[Cohort, int, Floats]]:
     n, months = some.demand.shape
-    for cohort in plan.unsure:
+    for cohort in plan.bought:
         yield cohort, 0, np.full(n, float(cohort.units))
     for i, cohort in enumerate(plan.later):
         month = cohort.month + some.slip

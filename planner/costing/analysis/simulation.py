@@ -17,6 +17,8 @@ month of a decision, and a slip of s months:
   it spot than `max_spot_share` of the hours asked. Where machines rent whole, the sample rents to
   the nearest node as many more or fewer than the plan as its peak asks for, for the hours that
   the peak lasts. Quotas and budgets are not held against a sample.
+- Where the project ends early nothing is rented, run or started from then on; what is signed,
+  leased or borrowed is paid to its end, and servers that the plan bought are sold at their age.
 - Servers cost what sellers ask, and come as late as they do: until then they neither work nor
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
@@ -53,6 +55,7 @@ from planner.costing.analysis.plan_costs import (
     RentMix,
     RentPart,
     Reservation,
+    Sales,
     UnitCosts,
     hours_at_peak,
     list_priced_sources,
@@ -60,6 +63,7 @@ from planner.costing.analysis.plan_costs import (
     measure_units,
 )
 from planner.costing.analysis.samples import Market, Samples, hold_units
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import settle_pools
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
@@ -191,9 +195,16 @@ class Simulation:
         inputs = self.inputs
         for key, source in inputs.by_key.items():
             is_needed = key in plan.units_started or source.existing is not None
-            if is_needed and source.term is not None and key not in self._units:
-                self._units[key] = measure_units(source, inputs.calendar)
+            if is_needed and source.term is not None:
+                self.measure_unit(source)
         return measure_plan(plan, inputs, self._units)
+
+    def measure_unit(self, source: CapacitySource) -> UnitCosts:
+        """What one unit of a source costs, and fetches."""
+        if source.key not in self._units:
+            costs = measure_units(source, self.inputs.calendar)
+            self._units[source.key] = replace(costs, sales=Sales.of(source, self.inputs))
+        return self._units[source.key]
 
 
 def cost_plans(

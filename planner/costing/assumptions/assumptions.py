@@ -223,6 +223,10 @@ def _risk_choices(risk: Risk) -> Iterator[Assumption]:
         source = reason if request_value is None else "request"
         value = value if request_value is None else request_value
         yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)
+    for field, unit in (("end_probability", "probability"), ("end_after_months", "months")):
+        stated = getattr(risk, field)
+        if stated is not None:
+            yield Assumption(f"risk.{field}", stated, unit, True, "request")
 
 
 def _row(

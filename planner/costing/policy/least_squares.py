@@ -66,6 +66,9 @@ class Paths:
     """K times the moves of all positions."""
     past: Sequence[Floats] = ()
     """K times [N, G] what else is known, which only the bound looks at."""
+    is_open: Sequence[NDArray[np.bool_]] = ()
+    """K times [N] whether anything is left to decide: elsewhere no move costs anything, and nothing
+    is fitted. By default all are."""
 
     def __len__(self) -> int:
         return len(self.moves)
@@ -74,6 +77,18 @@ class Paths:
     def count(self) -> int:
         """N"""
         return len(self.state[0])
+
+    def open(self, date: int) -> NDArray[np.bool_]:
+        """[N] paths on which something is left to decide at a date."""
+        return self.is_open[date] if self.is_open else np.full(self.count, True)
+
+    def fit(self, date: int, known: Floats, costs: Floats, most_terms: int) -> DateFit:
+        """[N, M] costs as what is known [N, F] tells them, where something is left to decide."""
+        rows = self.open(date)
+        if not rows.any():
+            rows = np.full(self.count, True)
+        known = known[rows]
+        return DateFit.of(Basis.of(known, min(most_terms, len(known))), known, costs[rows])
 
 
 @dataclass(frozen=True)
@@ -173,7 +188,7 @@ def fit_policy(paths: Paths, most_terms: int = MOST_TERMS) -> Policy:
     for date in reversed(range(len(paths))):
         moves, state = paths.moves[date], paths.state[date]
         realised = _realised(moves, after)
-        fit = DateFit.of(Basis.of(state, most_terms), state, realised)
+        fit = paths.fit(date, state, realised, most_terms)
         fits.append(fit)
         after = _go_on(fit.predict(state), realised, moves)
     return Policy(tuple(reversed(fits)))
@@ -216,12 +231,12 @@ def bound(
             {} if is_last else _values(policy, one, date + 1) for one in (fitted_on, paths)
         )
         costs = _realised(fitted_on.moves[date], values)
-        expected = DateFit.of(Basis.of(known, most_terms), known, costs).predict(own)
+        expected = fitted_on.fit(date, known, costs, most_terms).predict(own)
         ahead = [
             after[move.end] - own_values[move.end] if not is_last else np.zeros(paths.count)
             for move in moves
         ]
-        penalised = expected + np.column_stack(ahead)
+        penalised = (expected + np.column_stack(ahead)) * paths.open(date)[:, None]
         after = _go_on(penalised, penalised, moves)
     return after[0]
 
@@ -254,7 +269,7 @@ def _go_on(costs: Floats, realised: Floats, moves: Sequence[Move]) -> dict[int, 
 
 def _values(policy: Policy, paths: Paths, date: int) -> dict[int, Floats]:
     moves = paths.moves[date]
-    fitted = policy.fits[date].predict(paths.state[date])
+    fitted = policy.fits[date].predict(paths.state[date]) * paths.open(date)[:, None]
     return {start: _choose(fitted, moves, start).value for start in {m.start for m in moves}}
 
 

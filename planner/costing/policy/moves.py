@@ -10,7 +10,8 @@ A *bundle* is what a plan buys or signs first. At a date nothing is held, or a b
 Costs are net present and those of the plan: rents of what units leave by `pay_work`, units by
 `measure_units`, prices, quotes, deliveries and demand of each sample by `Outcomes`. A server sold
 in month l, bought in month s, fetches `sale_value` at that month's price of hardware, and no more
-than was paid for it; what it has not yet written off by then is written off when planned.
+than was paid for it; what it has not yet written off by then is written off when planned. Where the
+project ends nothing is left to decide: servers are sold, and no move costs anything from then on.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.copies import replace
-from planner.costing.analysis.plan_costs import Cohort, PlanCosts, RentMix, measure_units
+from planner.costing.analysis.plan_costs import Cohort, PlanCosts, RentMix
 from planner.costing.analysis.samples import Samples
 from planner.costing.analysis.simulation import Simulation, chunks_of_one_slip, pay_work
-from planner.costing.cost_model.ownership import sale_value
 from planner.costing.policy.least_squares import Move, Paths
 from planner.costing.results.scenario_result import Scenario
 
@@ -101,6 +101,7 @@ class Decisions:
             state=[self._known(month) for month in months],
             moves=[_join([piece[k] for piece in pieces]) for k in range(len(months))],
             past=[self._known(max(month - self.every_months, 0)) for month in months],
+            is_open=[outcomes.goes_on(month) for month in months],
         )
 
     def _known(self, month: int) -> Floats:
@@ -109,7 +110,7 @@ class Decisions:
         outcomes, drivers = self.simulation.outcomes, self.simulation.drivers.of_source
         prices = [outcomes.prices[drivers[key], :, month] for key in self.figures]
         figures = [figure for price in prices for figure in (np.log(price), price)]
-        demand = outcomes.demand_at(month) if month else np.ones(len(outcomes.slip))
+        demand = outcomes.asked_at(month) if month else np.ones(len(outcomes.slip))
         return np.column_stack([*figures, np.log(demand)])
 
 
@@ -132,6 +133,7 @@ class _Chunk:
         dates = len(self.decisions.months)
         ends = [*self.decisions.months[1:].tolist(), self._months]
         moves: list[list[Move]] = [[] for _ in range(dates)]
+        goes_on = [self.some.outcomes.goes_on(m)[self.some.rows] for m in self.decisions.months]
         for k, month in enumerate(self.decisions.months.tolist()):
             rent = self._rented[:, month : ends[k]].sum(axis=1)
             rent = rent + (self._existing_cost if k == 0 else 0.0)
@@ -141,7 +143,7 @@ class _Chunk:
             for k, month in enumerate(self.decisions.months.tolist()):
                 if held.can_start(month):
                     for date, move in self._moves_since(held, b, k, ends):
-                        moves[date].append(move)
+                        moves[date].append(replace(move, cost=move.cost * goes_on[date]))
         return moves
 
     def _moves_since(
@@ -152,6 +154,7 @@ class _Chunk:
         monthly, last = held.monthly(since), held.last_month(since)
         for k in range(start, len(months)):
             cost = monthly[:, months[k] - since : ends[k] - since].sum(axis=1)
+            cost = cost - held.sale_at_end(since, months[k], ends[k])
             is_over = ends[k] > last or ends[k] == self._months
             if is_over:
                 cost = cost + held.resale_at_end(since)
@@ -204,12 +207,16 @@ class _Held:
     @cached_property
     def _cohorts(self) -> list[Cohort]:
         simulation = self.chunk.decisions.simulation
-        sources, calendar = simulation.inputs.by_key, simulation.inputs.calendar
         units = self.chunk.decisions.bundles[self.index].units
-        return [
-            Cohort(sources[key], measure_units(sources[key], calendar), 0, count)
-            for key, count in units.items()
-        ]
+        sources = ((simulation.inputs.by_key[key], count) for key, count in units.items())
+        return [Cohort(one, simulation.measure_unit(one), 0, count) for one, count in sources]
+
+    @cached_property
+    def _goes_on(self) -> NDArray[np.bool_]:
+        """[n, T] whether there is still a project."""
+        some = self.chunk.some
+        months, ends = np.arange(some.demand.shape[1]), some.ends
+        return np.full(some.demand.shape, True) if ends is None else months < ends[:, None]
 
     def can_start(self, month: int) -> bool:
         """Whether all of it comes into service if it is started in a month."""
@@ -235,7 +242,7 @@ class _Held:
                 paid = cohort.costs.monthly[since, since:, 0]
                 if missing is not None:
                     paid = paid - missing * cohort.running_costs(since)[since:, 0]
-                running += cohort.units * paid
+                running = running + cohort.units * paid * self._goes_on[:, since:]
         return np.asarray(np.take_along_axis(work, serving[None], axis=0)[0] + running)
 
     @cached_property
@@ -274,7 +281,8 @@ class _Held:
                 most = float(cohort.costs.most_resale[since]) * self._price_factor(cohort, since)
                 price = self.chunk.some.price(cohort.source.key)
                 factor = 1.0 if price is None else price[:, -1]
-                fetched += cohort.units * value * np.minimum(factor, most)
+                stays = ~self.chunk.some.is_sold(cohort, since)
+                fetched += cohort.units * value * np.minimum(factor, most) * stays
         return fetched
 
     def may_sell(self, since: int, month: int) -> bool:
@@ -289,23 +297,17 @@ class _Held:
 
     def sale(self, since: int, month: int) -> Floats:
         """[n] what it fetches in a month, after tax."""
-        inputs = self.chunk.decisions.simulation.inputs
-        calendar, fetched = inputs.calendar, np.zeros(len(self.chunk.some.demand))
-        for cohort in self._cohorts:
-            server = inputs.servers.by_key[cohort.source.key]
-            assumptions = server.assumptions(inputs.assumptions)
-            age, bought = np.array([month - since]), np.array([since])
-            value = float(sale_value(server.unit_price, age, bought, assumptions)[0])
-            if value <= 0:
-                continue
-            price = self.chunk.some.price(cohort.source.key)
-            paid = server.unit_price * (1.0 + assumptions["server_price_trend_per_year"]) ** (
-                since / 12.0
-            )
-            most = paid / value * self._price_factor(cohort, since)
-            factor = np.minimum(1.0 if price is None else price[:, month], most)
-            left = 1.0 - calendar.tax_rate * float(cohort.source.taxes_capital)
-            fetched += cohort.units * value * left * float(calendar.discount[month]) * factor
+        some = self.chunk.some
+        sales = (one.units * some.sale(one, since, month)[:, 0] for one in self._cohorts)
+        return np.asarray(sum(sales))
+
+    def sale_at_end(self, since: int, month: int, until: int) -> Floats:
+        """[n] what it fetches where the project ends after a month, until another."""
+        some, fetched = self.chunk.some, np.zeros(len(self.chunk.some.demand))
+        for one in self._cohorts if some.ends is not None else ():
+            assert some.ends is not None
+            is_sold = (some.ends > month) & (some.ends <= until) & some.is_sold(one, since)
+            fetched += one.units * is_sold * some.sale(one, since, some.ends)[:, 0]
         return fetched
 
     def _price_factor(self, cohort: Cohort, since: int) -> Floats:

@@ -187,9 +187,9 @@ def _starts(one: Candidate) -> set[str]:
 
 def _shares(name: str, made: Sequence[NDArray[np.intp]], paths: Paths) -> tuple[float, ...]:
     rows = []
-    for moves, picks in zip(paths.moves, made, strict=True):
+    for date, (moves, picks) in enumerate(zip(paths.moves, made, strict=True)):
         is_named = np.array([move.name == name for move in moves])
-        rows.append(float(is_named[picks].mean()))
+        rows.append(float((is_named[picks] & paths.open(date)).mean()))
     return tuple(rows)
 
 

@@ -250,11 +250,12 @@ STOPPED_AFTER = 12
 
 
 def _stopped(answer: ComparisonAnswer) -> Iterator[FigureRow]:
-    row = next((one for one in answer.stops if one.months == STOPPED_AFTER), None)
+    months = int(answer.assumption("risk.end_after_months") or STOPPED_AFTER)
+    row = next((one for one in answer.stops if one.months == months), None)
     if row is not None:
-        fetched = money(row.resale, answer.currency)
-        note = f"servers would fetch {fetched}" if row.resale else ""
-        title = f"Owed if it stops after {STOPPED_AFTER} months"
+        words = {"servers would fetch": row.resale, "paid upfront for later": row.paid_ahead}
+        note = "; ".join(f"{w} {money(sum_, answer.currency)}" for w, sum_ in words.items() if sum_)
+        title = f"Owed if it stops after {pluralize(months, 'month')}"
         yield FigureRow(title, _or_nothing(row.owed, answer.currency), note=note)
 
 

@@ -44,7 +44,7 @@ def unsure(one: Cohort, server: ServerToBuy, peak: float = 10.0, **changes: Any)
     plain = plan(
         fixed=np.zeros(2), width=4.0 + 6.0 * there, hours=120.0 + 180.0 * there,
         usable=np.ones(4), lacking=np.zeros(4), in_use=np.zeros((4, 2)), rent=rent, more=rent,
-        later=() if first else (one,), unsure=(one,) if first else (),
+        later=() if first else (one,), bought=(one,) if first else (),
     )  # fmt: skip
     market = replace(FOUR, hours=np.full(4, 200.0), peak=np.full(4, peak), servers={"od": server})
     fields = {"growth": np.ones((1, 4)), "prices": np.arange(1.0, 6.0).reshape(1, 1, 5)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -31,9 +32,15 @@ def sale(age: int, price: float) -> float:
     return float(BUYING * KEPT**age * (0.5 + price / 8.0))
 
 
-def tree(dates: int) -> Paths:
-    """Every path of the tree: rent, buy, keep or sell, and buy again."""
-    steps = np.array(list(product((-1, 0, 1), repeat=dates - 1)), dtype=int)
+def tree(dates: int, ends: bool = False) -> Paths:
+    """Every path of the tree: rent, buy, keep or sell, and buy again. With `ends` the work is over
+    at each next date as likely as not, and nothing costs anything from then on."""
+    each = product((-1, 0, 1), (True, False) if ends else (True,))
+    rows = list(product(each, repeat=dates - 1))
+    every = np.array(rows, dtype=int).reshape(len(rows), dates - 1, 2)
+    steps = every[:, :, 0]
+    going = np.cumprod(every[:, :, 1], axis=1).astype(bool)
+    is_open = np.column_stack([np.full(len(steps), True), going])
     at = np.ones((len(steps), dates), dtype=int)
     for k in range(1, dates):
         at[:, k] = np.clip(at[:, k - 1] + steps[:, k - 1], 0, 2)
@@ -52,11 +59,12 @@ def tree(dates: int) -> Paths:
             row.append(Move("keep", 1 + since, 0 if last else 1 + since, RUNNING - left))
             fetched = np.array([sale(age, p) for p in rent])
             row.append(Move("sell", 1 + since, 0, rent - fetched))
-        moves.append(row)
-    return Paths(state=[prices[:, [k]] for k in range(dates)], moves=moves)
+        moves.append([replace(move, cost=move.cost * is_open[:, k]) for move in row])
+    known = [prices[:, [k]] for k in range(dates)]
+    return Paths(state=known, moves=moves, is_open=list(is_open.T) if ends else ())
 
 
-def optimum(dates: int) -> float:
+def optimum(dates: int, goes_on: float = 1.0) -> float:
     """By enumeration of prices, positions and moves: no regression, no paths."""
 
     @cache
@@ -67,7 +75,7 @@ def optimum(dates: int) -> float:
 
         def after(position: int | None) -> float:
             following = (min(max(at + step, 0), 2) for step in (-1, 0, 1))
-            return 0.0 if last else sum(value(k + 1, i, position) for i in following) / 3.0
+            return 0.0 if last else goes_on / 3 * sum(value(k + 1, i, position) for i in following)
 
         if since is None:
             left = sale(1, price) if last else 0.0
@@ -82,6 +90,14 @@ def optimum(dates: int) -> float:
 @pytest.mark.parametrize("dates", [1, 2, 3, 4, 5])
 def test_a_small_tree_is_decided_as_by_enumeration(dates: int) -> None:
     paths, best = tree(dates), optimum(dates)
+    policy = fit_policy(paths)
+    assert float(follow(policy, paths).mean()) == pytest.approx(best, rel=1e-6)
+    assert float(bound(policy, paths, paths).mean()) == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("dates", [2, 3, 4])
+def test_a_tree_whose_work_may_end_is_decided_as_by_enumeration(dates: int) -> None:
+    paths, best = tree(dates, ends=True), optimum(dates, goes_on=0.5)
     policy = fit_policy(paths)
     assert float(follow(policy, paths).mean()) == pytest.approx(best, rel=1e-6)
     assert float(bound(policy, paths, paths).mean()) == pytest.approx(best, rel=1e-6)

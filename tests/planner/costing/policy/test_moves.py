@@ -24,9 +24,10 @@ UNSURE: dict[str, Any] = {
 
 
 @cache
-def decided(months: int = 3) -> tuple[Compared, Decisions, Paths]:
+def decided(months: int = 3, end: float = 0.0) -> tuple[Compared, Decisions, Paths]:
+    """`end`: chance that the project ends in a quarter."""
     prices = catalog(offer("30.00"), offer("16.00", "reserved", term_months=12))
-    one = compared(prices, **UNSURE)
+    one = compared(prices, **{**UNSURE, "risk": {**UNSURE["risk"], "end_probability": end}})
     assert one.choice is not None
     assert one.simulation is not None
     decisions = list_decisions(one.choice, one.simulation, months)
@@ -49,17 +50,18 @@ def cost(moves: list[Move]) -> Any:
     return np.sum([move.cost for move in moves], axis=0)
 
 
-@pytest.mark.parametrize("months", [1, 3, 5])
-def test_renting_throughout_costs_what_the_plan_that_rents_costs(months: int) -> None:
-    one, decisions, paths = decided(months)
+@pytest.mark.parametrize(("months", "end"), [(1, 0.0), (3, 0.0), (5, 0.0), (5, 0.2)])
+def test_renting_throughout_costs_what_the_plan_that_rents_costs(months: int, end: float) -> None:
+    one, decisions, paths = decided(months, end)
     assert one.choice is not None
     at = one.choice.find(decisions.waiting)
     assert at is not None
     assert cost(along(paths, WAIT)) == pytest.approx(one.choice.present[at], rel=1e-9)
 
 
-def test_buying_now_and_keeping_costs_what_the_plan_that_buys_costs() -> None:
-    one, decisions, paths = decided()
+@pytest.mark.parametrize("end", [0.0, 0.1])
+def test_buying_now_and_keeping_costs_what_the_plan_that_buys_costs(end: float) -> None:
+    one, decisions, paths = decided(end=end)
     assert one.choice is not None
     found = [
         (b, one.choice.find(bundle.plan))

@@ -1,0 +1,120 @@
+"""A project that may end: what is asked, what it costs then, and what is advised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.contract.request.comparison import read_request
+from planner.costing.analysis.outcomes import PriceDrivers, RiskParameters, draw_outcomes
+from planner.web.answer import charts
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
+
+PLAIN: dict[str, Any] = {
+    "price_sd": 0, "residual_sd": 0, "demand_growth_sd": 0, "slip_months_sd": 0, "hours_spread": 0,
+}  # fmt: skip
+BOX = {"server": "custom", "accelerator": "H100 SXM", "accelerator_count": 8,
+       "unit_price": 240_000, "running_cost_per_hour": 0}  # fmt: skip
+OWN = {"servers": [BOX], "lead_time_months": 0, "late_delivery_probability": 0,
+       "network_storage_rate": 0, "install_cost_rate": 0, "spare_rate": 0,
+       "utilisation_ceiling": 1}  # fmt: skip
+UNDISCOUNTED = {"discount_rate_per_year": 0, "server_price_trend_per_year": 0,
+                "cloud_price_trend_per_year": 0}  # fmt: skip
+
+
+def ended(usd_per_hour: str = "20.00", months: int = 24, **risk: Any) -> Compared:
+    """Eight accelerators around the clock, rented or of one server."""
+    prices = catalog(offer(usd_per_hour))
+    asked = {"risk": {**PLAIN, **risk}, "on_prem": OWN, "finance": UNDISCOUNTED,
+             "decide_every_months": 3}  # fmt: skip
+    return compared(prices, hours=8 * 730, horizon_months=months, **asked)
+
+
+def costs(one: Compared) -> dict[str, np.ndarray[Any, Any]]:
+    assert one.choice is not None
+    plans = {c.plan.key.value: i for i, c in enumerate(one.choice.candidates)}
+    return {key: one.choice.total[at] for key, at in plans.items()}
+
+
+def test_it_ends_in_a_month_or_in_any_quarter() -> None:
+    none = PriceDrivers((), {})
+    assert draw_outcomes(RiskParameters(4000, 1), none, 36).ends is None
+    months = draw_outcomes(
+        RiskParameters(4000, 1, end_probability=0.4, end_after_months=12), none, 36
+    ).ends
+    assert months is not None
+    assert set(months) == {12, 36}
+    assert (months == 12).mean() == pytest.approx(0.4, abs=0.02)
+    quarters = draw_outcomes(RiskParameters(4000, 1, end_probability=0.1), none, 36).ends
+    assert quarters is not None
+    assert set(quarters) == set(range(3, 37, 3))
+    assert (quarters > 12).mean() == pytest.approx(0.9**4, abs=0.02)
+
+
+def test_then_nothing_is_rented_and_a_server_is_sold_at_its_age() -> None:
+    one = ended(end_probability=1, end_after_months=12)
+    rented, bought = costs(one)["on_demand"], costs(one)["on_prem"]
+    assert rented == pytest.approx(20.0 * 730 * 12)
+    of_all = one.inputs.assumptions
+    sold = 240_000 * of_all["residual_rate"] * (1 - of_all["resale_cost_rate"])
+    assert bought == pytest.approx(240_000 - sold)
+
+
+def test_outcomes_in_which_it_goes_on_cost_what_they_did() -> None:
+    whole, some = costs(ended()), costs(ended(end_probability=0.3, end_after_months=6))
+    for key in ("on_demand", "on_prem"):
+        assert some[key].max() == pytest.approx(whole[key].max())
+        assert (some[key] == pytest.approx(some[key].max())) is False
+        goes_on = np.isclose(some[key], some[key].max())
+        assert goes_on.mean() == pytest.approx(0.7, abs=0.04)
+
+
+def test_it_weighs_on_the_choice_and_is_said() -> None:
+    lasting = ended("10.00")
+    ending = ended("10.00", end_probability=0.5, end_after_months=6)
+    assert lasting.answer.recommended is not None
+    assert lasting.answer.recommended.buys_or_leases
+    assert ending.answer.recommended is not None
+    assert not ending.answer.recommended.buys_or_leases
+    verdict = ending.answer.verdict
+    assert verdict is not None
+    assert verdict.reasons[0] == (
+        "If the project ends after 6 months (a chance of 50%), nothing is owed any more."
+    )
+    assert float(verdict.risk_allowance["hours"]) < 0
+    rows = {row.field: row.value for row in ending.answer.assumptions}
+    assert (rows["risk.end_probability"], rows["risk.end_after_months"]) == (0.5, 6)
+    assert "risk.end_probability" not in {row.field for row in lasting.answer.assumptions}
+
+
+def test_what_was_paid_upfront_is_lost() -> None:
+    prices = catalog(offer("30.00"), offer("0.00", "reserved", term_months=24, upfront="120000"))
+    one = compared(prices, hours=8 * 730, horizon_months=24, on_prem={"servers": []},
+                   risk={**PLAIN, "end_probability": 0.05})  # fmt: skip
+    assert one.answer.verdict is not None
+    assert one.answer.verdict.reasons[0] == (
+        "If the project ends after 12 months (5% each quarter), 60,000 USD paid upfront is lost."
+    )
+
+
+def test_months_without_a_chance_are_refused() -> None:
+    hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
+    with pytest.raises(InvalidInput, match="end_probability"):
+        read_request({"workload": hours, "risk": {"end_after_months": 12}})
+
+
+def test_the_price_that_is_watched_is_drawn_with_its_trigger() -> None:
+    one = ended("6.00", months=36, price_sd=0.5)
+    answer = one.answer
+    chart = charts.trigger(answer)
+    assert answer.policy is not None
+    assert answer.policy.triggers
+    assert chart is not None
+    low, middle, high, at = (series.values for series in chart.series)
+    for row, *fan in zip(at, low, middle, high, strict=True):
+        assert fan == sorted(fan)
+        assert row is None or row > 0
