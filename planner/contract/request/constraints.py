@@ -52,11 +52,30 @@ class FiscalYearBudget(RequestModel):
     """Most capital of the servers bought in it, with network, spares and installation."""
 
 
+class ProviderMonths(RequestModel):
+    """Months in which a provider may be used."""
+
+    provider: Slug
+    """Provider that is used in these months alone."""
+    first: Month | None = None
+    """First of them; absent: from the start."""
+    last: Month | None = None
+    """Last of them, by which commitments have ended; absent: to the end."""
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.first is None and self.last is None:
+            yield InvalidInput("first", "is missing; give first, last or both")
+        elif self.first and self.last and self.last < self.first:
+            yield InvalidInput("last", f"{self.last:%Y-%m} is before first {self.first:%Y-%m}")
+
+
 class Constraints(RequestModel):
     """What an answer must keep to; an absent field limits nothing."""
 
     providers: Names | None = None
     """Providers that may be used."""
+    provider_months: Annotated[Entries[ProviderMonths], Field(max_length=20)] = ()
+    """Providers that may be used in some months alone."""
     regions: Names | None = None
     """Regions that may be used, by the provider's code."""
     geographies: Names | None = None
@@ -120,6 +139,8 @@ class Constraints(RequestModel):
     capex_by_fiscal_year: Annotated[Entries[FiscalYearBudget], Field(max_length=20)] = ()
     """Most capital in each fiscal year; a year that is not named has no limit of its own. What is
     leased is no capital."""
+    capex_months: Annotated[Entries[Month], Field(max_length=120)] = ()
+    """Months in which servers may be bought; none named: any. What is leased is no capital."""
     monthly_budget: Money | None = None
     """Most cash in any month, after tax where there is a tax rate."""
     total_budget: Money | None = None

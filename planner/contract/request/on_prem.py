@@ -105,6 +105,11 @@ class Server(RequestModel):
     """Most units bought over the horizon."""
     rack_units: Annotated[Number, Field(ge=0, le=1000)] | None = None
     """Height in rack units; required of a custom server where rack units are limited."""
+    speed: Annotated[Number, Field(gt=0, le=100), DECIMAL_TEXT] = 1.0
+    """Work of one of its accelerators by that of the `accelerator` named, such as 2.5 for one that
+    is not out yet."""
+    available_from: Month | None = None
+    """First month in which it can be ordered."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service; absent: as `on_prem.lead_time_months` says for all."""
     late_delivery: LateDelivery | None = None

@@ -51,7 +51,8 @@ def measure_in_place(
 def list_on_demand(inputs: ModelInputs) -> list[CapacitySource]:
     """Offers on demand; where there is none, all that is rented by the hour."""
     hourly = [s for s in inputs.sources if s.term is None and s.capacity]
-    return [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
+    on_demand = [s for s in hourly if s.purchase_option in ON_DEMAND]
+    return [s for s in on_demand if s.available is None] or on_demand or hourly
 
 
 def list_spot(scenario: Scenario, inputs: ModelInputs) -> list[CapacitySource]:

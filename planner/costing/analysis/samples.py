@@ -103,6 +103,15 @@ class Samples:
         ends = self.ends
         return np.asarray(missing if ends is None else missing * (at < ends[:, None]))
 
+    def start_of(self, cohort: Cohort) -> int:
+        """Month in which units planned for a later one are started: as much later as the work is,
+        and then when they are sold again; as planned where they no longer are."""
+        month, sold = cohort.month + self.slip, cohort.source.available
+        if not cohort.source.is_owned or sold is None:
+            return month
+        later = np.flatnonzero(cohort.costs.can_start[month:])
+        return month + int(later[0]) if len(later) else cohort.month
+
     @property
     def ends(self) -> NDArray[np.int64] | None:
         """[n] first month after the project's end; None where it never ends early."""
@@ -233,7 +242,7 @@ def _start_later(plan: PlanCosts, some: Samples) -> tuple[Floats, Floats, Floats
     for i, cohort in enumerate(plan.later):
         capacity = cohort.source.capacity
         planned = planned + cohort.units * capacity * cohort.service(cohort.month)
-        month = cohort.month + some.slip
+        month = some.start_of(cohort)
         if month >= months or not cohort.costs.can_start[month]:
             continue
         assert cohort.source.term is not None
@@ -281,7 +290,7 @@ def _ordered(
     for cohort in plan.bought:
         yield cohort, 0, np.full(n, float(cohort.units))
     for i, cohort in enumerate(plan.later):
-        month = cohort.month + some.slip
+        month = some.start_of(cohort)
         if month < months:
             yield cohort, month, started[:, i]
 
@@ -290,7 +299,7 @@ def _service(plan: PlanCosts, some: Samples, of_hours: bool) -> Floats:
     months = some.demand.shape[1]
     rows = np.zeros((len(plan.later), months))
     for i, cohort in enumerate(plan.later):
-        month = cohort.month + some.slip
+        month = some.start_of(cohort)
         if month < months:
             per_unit = cohort.source.capacity
             per_unit *= cohort.source.hours_per_month if of_hours else 1.0

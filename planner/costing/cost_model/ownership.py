@@ -99,10 +99,12 @@ def build_server_source(
 
 
 def _months_to_sign(server: ServerToBuy, term: Term) -> NDArray[np.bool_] | None:
+    months, orders = np.arange(term.months), server.order_months
+    is_on_sale = None if orders is None else np.isin(months, orders)
     if not server.is_leased or server.financing is None or server.financing.term_end != "within":
-        return None
-    ends = np.arange(term.months) + term.lead_months + server.financing.months
-    return np.asarray(ends <= term.months)
+        return is_on_sale
+    ends_within = months + term.lead_months + server.financing.months <= term.months
+    return np.asarray(ends_within if is_on_sale is None else ends_within & is_on_sale)
 
 
 def build_existing_server_source(
@@ -138,8 +140,12 @@ def build_existing_server_source(
 
 def first_arrival_month(sources: Iterable[CapacitySource], months: int) -> int:
     """First month in which a server bought at the start can be in service; 0 if none is sold."""
-    leads = [s.term.lead_months for s in sources if s.term is not None and s.max_units != 0]
-    return min(months, min(leads, default=0))
+    arrivals = [
+        s.term.lead_months + (0 if s.available is None else int(s.available.argmax()))
+        for s in sources
+        if s.term is not None and s.max_units != 0
+    ]
+    return min(months, min(arrivals, default=0))
 
 
 def running_cost_per_hour(server: ServerToBuy, assumptions: Assumptions) -> float:
@@ -354,6 +360,11 @@ class ServerToBuy:
     """By how much it may come late; None: when planned."""
     certain_delay_months: int = 0
     """By how much it comes late whatever happens, which is part of its lead time."""
+
+    speed: float = 1.0
+    """Work of one of its accelerators by that of the accelerator named."""
+    order_months: tuple[int, ...] | None = None
+    """Months of the plan in which it can be ordered; None: any."""
 
     own_figures: tuple[tuple[str, float], ...] = ()
     """Assumptions that are its own: name and value."""

@@ -77,6 +77,9 @@ def check_providers(request: ComparisonRequest, catalog: Catalog) -> None:
     if home is not None and home.provider != ON_PREMISES:
         own.add(home.provider)
     named: dict[str, list[str | None]] = {
+        "constraints.provider_months": [
+            one.provider for one in request.constraints.provider_months
+        ],
         "existing.credits": [one.provider for one in signed.credits],
         "existing.minimum_spend": [one.provider for one in signed.minimum_spend],
     }

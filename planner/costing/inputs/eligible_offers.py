@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.amounts import add_months
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints, CustomOffer
@@ -197,7 +198,8 @@ class OfferSelection:
             self.catalog.grids,
             self.job_nodes.packed_sizes,
         )
-        apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
+        limits = self.request.constraints
+        apart = SupplyLimits.read(limits).tells_providers_apart or bool(limits.provider_months)
         order = read_place_order(self.request, self.catalog, self.assumptions)
         pools, parted = counts_bills(self.request), parts_nodes(self.request)
         offers = replace(offers, tells_providers_apart=apart, place_order=order)
@@ -313,14 +315,23 @@ class OfferSelection:
             price_per_hour=float(offers.usd_per_hour[i]) * self.units_per_usd,
             upfront=float(offers.upfront_usd[i]) * self.units_per_usd,
             limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
-            available=None
-            if custom_offer is None
-            else available_months(
-                custom_offer.available_from, custom_offer.available_until, self.calendar
-            ),
+            available=self._available(offer, custom_offer),
             min_accelerators=self.min_accelerators[offer.accelerator],
             native=read_native_price(offer, self.rates.find(offer.currency), multiplier),
         )
+
+    def _available(self, offer: Offer, custom: CustomOffer | None) -> NDArray[np.bool_] | None:
+        calendar, term = (
+            self.calendar,
+            offer.term_months if offer.purchase_option.is_commitment else 1,
+        )
+        spans = [] if custom is None else [(custom.available_from, custom.available_until)]
+        for one in self.request.constraints.provider_months:
+            if one.provider == offer.provider:
+                spans.append((one.first, one.last and add_months(one.last, 1 - (term or 1))))
+        known = [available_months(first, last, calendar) for first, last in spans]
+        masks = [mask for mask in known if mask is not None]
+        return np.logical_and.reduce(masks) if masks else None
 
 
 _UNTOLD = "a limit that the request states"

@@ -107,7 +107,7 @@ class ServerSelection:
         def usable_throughput(server: ServerToBuy) -> float:
             count = server.accelerator_count
             usable = _usable_accelerators(count, sizes.get(server.accelerator, 1))
-            return throughput[server.accelerator] * (usable / count)
+            return throughput[server.accelerator] * server.speed * (usable / count)
 
         bought = [
             build_server_source(server, usable_throughput(server), assumptions, calendar)
@@ -327,6 +327,10 @@ def select_servers(
                 server,
                 financing=contract if terms is None else read_financing(terms, term_end),
                 is_at_desk=server.is_at_desk or known.is_at_desk(server.accelerator),
+                speed=1.0 if one is None else one.speed,
+                order_months=_order_months(
+                    request, calendar, one, (request.on_prem.financing if terms is None else terms)
+                ),
             ),
             one,
         )
@@ -339,6 +343,28 @@ def select_servers(
     owned = tuple(_read_owned_servers(request, to_buy, known, calendar, assumptions))
     _check_heights(request, to_buy)
     return ServerSelection(to_buy, owned, tuple(leased), excluded)
+
+
+def _order_months(
+    request: ComparisonRequest,
+    calendar: Calendar,
+    server: Server | None,
+    contract: RequestedFinancing,
+) -> tuple[int, ...] | None:
+    months = range(calendar.months)
+    if server is not None and server.available_from is not None:
+        months = range(max(0, calendar.index(server.available_from)), calendar.months)
+    named = [calendar.index(month) for month in request.constraints.capex_months]
+    if not named or contract.method == "lease":
+        return None if months.start == 0 else tuple(months)
+    orders = tuple(month for month in months if month in named)
+    if not orders:
+        last = calendar.month(calendar.months - 1)
+        raise InvalidInput(
+            "constraints.capex_months",
+            f"names no month from {calendar.month(months.start):%Y-%m} to {last:%Y-%m}; name one",
+        )
+    return orders
 
 
 def _check_heights(request: ComparisonRequest, to_buy: Sequence[ServerToBuy]) -> None:
