@@ -17,15 +17,13 @@ import numpy as np
 
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category
-from planner.costing.analysis.outcomes import RiskParameters
+from planner.costing.analysis.outcomes import QUARTER_MONTHS, RiskParameters
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import sale_value
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.words import pluralize
 
-USUAL_MONTHS = 12
-"""Months after which it is told what is left, where a project may end in any quarter."""
 OWED = frozenset({Category.COMMITMENT, Category.LEASE, Category.LOAN, Category.INTEREST})
 
 
@@ -79,22 +77,27 @@ def _share_left(source: CapacitySource | None, start: int, months: int) -> float
 
 
 def describe_end(plan: Scenario, inputs: ModelInputs, risk: RiskParameters, currency: str) -> str:
-    """What a plan leaves if its project ends; empty where that has no chance within the plan."""
-    months = risk.end_after_months or USUAL_MONTHS
-    if not risk.end_probability or months >= inputs.calendar.months:
+    """What a plan leaves if its project ends, in the worst of the quarters in which it may; empty
+    where that has no chance within the plan."""
+    after, chance = risk.end_after_months, f"{risk.end_probability:.0%}"
+    stops = list_stops(plan, inputs, QUARTER_MONTHS, after)
+    stops = tuple(one for one in stops if after in (0, one.months))
+    if not risk.end_probability or not stops:
         return ""
-    chance = f"{risk.end_probability:.0%}"
-    chance = f"a chance of {chance}" if risk.end_after_months else f"{chance} each quarter"
-    stop = stop_after(plan, inputs, months)
+    stop = max(stops, key=lambda one: one.owed + one.paid_ahead)
+    when = f"after {pluralize(stop.months, 'month')}"
+    ends = f"If the project ends {when} (a chance of {chance})"
+    if not after:
+        worst = f", at worst {when}" if stop.owed or stop.paid_ahead or stop.resale else ""
+        ends = f"If the project ends ({chance} each quarter){worst}"
     left = {
         "{} is still owed": stop.owed,
         "{} paid upfront is lost": stop.paid_ahead,
         "the servers fetch {}": stop.resale,
     }
     words = [w.format(format_money(sum_, currency)) for w, sum_ in left.items() if sum_]
-    if any(units[months:].any() for units in plan.units_started.values()):
+    if any(units[stop.months :].any() for units in plan.units_started.values()):
         words.append("nothing later is signed or bought")
-    ends = f"If the project ends after {pluralize(months, 'month')} ({chance})"
     return f"{ends}, {', '.join(words) or 'nothing is owed any more'}."
 
 

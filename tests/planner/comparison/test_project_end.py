@@ -97,7 +97,8 @@ def test_what_was_paid_upfront_is_lost() -> None:
                    risk={**PLAIN, "end_probability": 0.05})  # fmt: skip
     assert one.answer.verdict is not None
     assert one.answer.verdict.reasons[0] == (
-        "If the project ends after 12 months (5% each quarter), 60,000 USD paid upfront is lost."
+        "If the project ends (5% each quarter), at worst after 3 months, "
+        "105,000 USD paid upfront is lost."
     )
 
 
