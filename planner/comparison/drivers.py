@@ -29,7 +29,7 @@ from planner.comparison.results import FEW_OUTCOMES, SMALL_SHARE, ComparisonResu
 from planner.contract.answer.risk import Driver
 from planner.contract.copies import replace
 from planner.contract.labels import ON_DEMAND, OWNED, SPOT
-from planner.costing.analysis.outcomes import Outcomes
+from planner.costing.analysis.outcomes import Outcomes, draw_ends
 from planner.costing.analysis.plan_costs import PlanCosts
 from planner.costing.analysis.simulation import Simulation, cost_plans
 from planner.costing.assumptions.assumptions import Assumption, all_defaults
@@ -285,6 +285,8 @@ class _Table:
             if row.name in ASSUMPTIONS:
                 yield from self._assumption(row)
         yield from self._length()
+        if self.drawn.parameters.end_probability:
+            yield self._project_end(self.drawn.parameters.end_probability)
 
     def _with(self, **changes: Any) -> Simulation:
         return replace(self.few, outcomes=replace(self.few.outcomes, **changes))
@@ -292,7 +294,7 @@ class _Table:
     def _hours(self) -> _Held:
         outcomes, hours = self.drawn.outcomes, self.inputs.hours
         total, n = float(hours.sum()), len(self.few.outcomes.slip)
-        factors = outcomes.demand(slice(None)) @ hours / total
+        factors = replace(outcomes, ends=None).demand(slice(None)) @ hours / total
         low, high = np.percentile(factors, (10, 90)).tolist()
 
         costed = sorted({total / FURTHEST, low * total, high * total, total * FURTHEST})
@@ -438,6 +440,24 @@ class _Table:
             "horizon_months", "Length of the need", "months", float(months),
             float(months // 2), float(months), "half of the months to all of them", hold,
             "of need", (float(months // 2), float(months * 3 // 4), float(months)),
+            is_as_drawn=True,
+        )  # fmt: skip
+
+    def _project_end(self, chance: float) -> _Held:
+        n, months = len(self.drawn.outcomes.slip), self.results.calendar.months
+        rows = np.arange(0, n, max(1, n // FEW_OUTCOMES))
+
+        def hold(value: float) -> Simulation:
+            drawn = draw_ends(replace(self.drawn.parameters, end_probability=value), months)
+            return self._with(ends=None if drawn is None else drawn[rows])
+
+        low, high = chance * (1 - DEFAULT_CHANGE), min(1.0, chance * (1 + DEFAULT_CHANGE))
+        most = min(1.0, FURTHEST * chance)
+        costed = sorted({0.0, chance / FURTHEST, chance, high, most})
+        each = "" if self.drawn.parameters.end_after_months else " in a quarter"
+        return _Held(
+            "risk.end_probability", "Chance that the project ends", "fraction", chance, low, high,
+            "20% around the figure given", hold, f"chance that the project ends{each}", costed,
             is_as_drawn=True,
         )  # fmt: skip
 

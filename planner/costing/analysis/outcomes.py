@@ -363,8 +363,8 @@ def planned_outcomes(drivers: PriceDrivers, months: int) -> Outcomes:
 def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int) -> Outcomes:
     """The samples of a seed; each kind has a stream of its own, so that none moves another."""
     n = parameters.samples
-    streams = np.random.SeedSequence(parameters.seed).spawn(6)
-    demand, spread, spot, timing, purchase, end = (
+    streams = np.random.SeedSequence(parameters.seed).spawn(5)
+    demand, spread, spot, timing, purchase = (
         np.random.Generator(np.random.PCG64(s)) for s in streams
     )
     slip, level = timing.standard_normal((2, n))
@@ -383,19 +383,24 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         level=(None if low == high else draw_level(parameters, level)),
         server_price=server_price,
         delivery=delivery,
-        ends=_ends(parameters, months, end),
+        ends=draw_ends(parameters, months),
     )
 
 
-def _ends(
-    parameters: RiskParameters, months: int, random: np.random.Generator
-) -> NDArray[np.int64] | None:
-    chance, after, n = parameters.end_probability, parameters.end_after_months, parameters.samples
+def draw_ends(parameters: RiskParameters, months: int) -> NDArray[np.int64] | None:
+    """[N] first month after the project's end, None where it has no chance; the greater its chance
+    the sooner it ends in each sample."""
+    chance, after = parameters.end_probability, parameters.end_after_months
     if not chance:
         return None
+    stream = np.random.SeedSequence(parameters.seed).spawn(6)[-1]
+    drawn = np.random.Generator(np.random.PCG64(stream)).random(parameters.samples)
     if after:
-        return np.where(random.random(n) < chance, min(after, months), months)
-    return np.minimum(random.geometric(chance, n) * QUARTER_MONTHS, months)
+        return np.where(drawn < chance, min(after, months), months)
+    quarters = np.arange(QUARTER_MONTHS, months, QUARTER_MONTHS)
+    passed = 1.0 - (1.0 - chance) ** (quarters / QUARTER_MONTHS)  # chance to have ended by then
+    at = np.searchsorted(passed, drawn, side="right")
+    return np.append(quarters, months)[at]
 
 
 def _growth(parameters: RiskParameters, months: int, random: np.random.Generator) -> Floats:

@@ -30,7 +30,7 @@ def ended(usd_per_hour: str = "20.00", months: int = 24, **risk: Any) -> Compare
     """Eight accelerators around the clock, rented or of one server."""
     prices = catalog(offer(usd_per_hour))
     asked = {"risk": {**PLAIN, **risk}, "on_prem": OWN, "finance": UNDISCOUNTED,
-             "decide_every_months": 3}  # fmt: skip
+             "decide_every_months": 3, "sensitivity": True}  # fmt: skip
     return compared(prices, hours=8 * 730, horizon_months=months, **asked)
 
 
@@ -86,6 +86,10 @@ def test_it_weighs_on_the_choice_and_is_said() -> None:
         "If the project ends after 6 months (a chance of 50%), nothing is owed any more."
     )
     assert float(verdict.risk_allowance["hours"]) < 0
+    (turn,) = (row for row in ending.answer.drivers if row.field == "risk.end_probability")
+    assert 0 < (turn.turns_at or 0) < 0.5
+    assert turn.sentence.endswith(" chance that the project ends, buy 1 server.")
+    assert turn.expected_at_high < turn.expected_at_low
     rows = {row.field: row.value for row in ending.answer.assumptions}
     assert (rows["risk.end_probability"], rows["risk.end_after_months"]) == (0.5, 6)
     assert "risk.end_probability" not in {row.field for row in lasting.answer.assumptions}
