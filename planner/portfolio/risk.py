@@ -204,7 +204,7 @@ class _Joint:
             slips += [one.outcomes.slip] if weight.any() else []
         growth = np.divide(weighed, weights, out=np.ones_like(weighed), where=weights > 0)
         slip = np.min(slips, axis=0) if slips else np.zeros_like(first.slip)
-        return replace(first, growth=growth, level=None, slip=slip, ends=None)
+        return replace(first, growth=growth, level=None, slip=slip)
 
     def _hold(self, outcomes: Outcomes) -> tuple[Floats, dict[str, Floats]]:
         shared, count = self.shared, len(outcomes.slip)
@@ -308,7 +308,6 @@ def draw_all(
             growth=drawn.growth,
             level=drawn.level,
             lost=spot_factor(own, first.interruptions),
-            ends=drawn.ends,
         )
         draws.append(ProjectDraws(shared, outcomes))
     return draws

@@ -335,7 +335,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     cost_per_million_tokens: dict[str, Money] = Field(
         default_factory=dict,
         description="Cost of a million tokens of answers under the advised plan: `expected`, `p10` "
-        "and `p90`; empty where no model is served.",
+        "and `p90`, without these where its project may end; empty where no model is served.",
     )
     recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
     cheaper_if: tuple[Alternative, ...] = Field(

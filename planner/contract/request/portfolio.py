@@ -49,6 +49,7 @@ _SHARED_LIMITS = (
     "total_budget",
 )
 _OF_ONE_PLAN = (
+    "capex_months",
     "max_provider_share",
     "min_providers",
     "min_provider_share",

@@ -20,6 +20,7 @@ from pricing.common.invalid_input import InvalidInput
 
 _OF_ALL_PROJECTS = (
     *("quotas", "capex_budget", "capex_by_fiscal_year", "monthly_budget", "total_budget"),
+    "capex_months",
 )
 _CONTRACTS = ("commitments", "leased_servers")
 
