@@ -199,7 +199,8 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
     plan = answer.recommended
     if plan is None:
         return None
-    rivals = list_rivals(answer)
+    most, every = MOST_TIMES * plan.require_total(), list_rivals(answer)
+    rivals = [one for one in every if most <= 0 or one.require_total() <= most]
     if all(len(set(cumulative_totals(one, answer.horizon_months))) == 1 for one in (plan, *rivals)):
         return None
     series = [_line(answer, plan, f"Advised: {SCENARIO_TITLES[plan.key]}", "advised")]
@@ -255,6 +256,8 @@ def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:
 
 
 def _summary(answer: ComparisonAnswer, plan: ScenarioAnswer, rivals: list[ScenarioAnswer]) -> str:
+    if not rivals and list_rivals(answer):
+        return f"Every other plan costs more than {MOST_TIMES} times as much and is not drawn."
     if not rivals:
         return "No scenario with another plan may be advised."
     against = SCENARIO_NAMES[rivals[-1].key]
