@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -22,28 +23,33 @@ from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
 from pricing.market.offer_rows import offer_json
+from pricing.market.snapshot import Catalog
 from pricing.models import QuarantinedPart
 
-COLUMNS = (
-    ("accelerator", "Accelerator"),
-    ("accelerator_count", "Count"),
-    ("accelerator_memory_gib", "Memory GiB"),
-    ("provider", "Provider"),
-    ("region", "Region"),
-    ("purchase_option", "Option"),
-    ("usd_per_accelerator_hour", "USD per accelerator-hour"),
-    ("usd_per_tflop_hour", "USD per effective TFLOP-hour"),
-    ("usd_per_hour", "USD per hour"),
-    ("instance_type", "Machine"),
-    ("term_months", "Term"),
-    ("as_of", "Price as of"),
-)
+COLUMNS = {
+    "accelerator": "Accelerator",
+    "accelerator_count": "num:Count",
+    "accelerator_memory_gib": "num:Memory GiB",
+    "provider": "Provider",
+    "region": "Region",
+    "purchase_option": "Option",
+    "usd_per_accelerator_hour": "num:USD per accelerator-hour",
+    "usd_per_tflop_hour": "num:USD per effective TFLOP-hour",
+    "usd_per_hour": "num:USD per hour",
+    "instance_type": "Machine",
+    "term_months": "Term",
+    "as_of": "Price as of",
+}
 FURTHER_FILTERS = ("accelerator_count", "min_accelerator_memory_gib", "region", "as_of", "sold_now")
 """What stands folded below the first questions on a phone until it is asked for."""
-_WORDS = (
-    *("accelerator", "provider", "region", "purchase_option", "instance_type", "term_months"),
-    "as_of",
-)
+
+
+def _read(query: QueryDict) -> tuple[offers.MarketQuery, Catalog]:
+    """What an address asks for, and the catalog of the day that it names."""
+    asked = offers.MarketQuery.read(query)
+    known = catalog_for(asked.search, None, catalog.version())
+    check_known_names(asked.search, known)
+    return asked, known
 
 
 @open_page
@@ -61,15 +67,13 @@ def market(request: HttpRequest) -> HttpResponse:
         },
     }
     try:
-        market_query = offers.MarketQuery.read(request.GET)
-        known = catalog_for(market_query.search, None, catalog.version())
-        check_known_names(market_query.search, known)
+        market_query, known = _read(request.GET)
         matching = offers.search(known, market_query)
         page, search_for = matching.page, market_query.search
         context |= {
             "asked": market_query,
             "found": matching,
-            "headings": _headings(request, market_query),
+            "headings": [*_headings(request, market_query)],
             "previous": write(request.GET, page=page - 1) if page > 1 else None,
             "next": write(request.GET, page=page + 1) if page < matching.pages else None,
             # The table of all accelerators would be long.
@@ -91,9 +95,7 @@ def market(request: HttpRequest) -> HttpResponse:
 def market_csv(request: HttpRequest) -> HttpResponse:
     """All offers that the same filters find, in the same order, with the fields of the API."""
     try:
-        market_query = offers.MarketQuery.read(request.GET)
-        known = catalog_for(market_query.search, None, catalog.version())
-        check_known_names(market_query.search, known)
+        market_query, known = _read(request.GET)
     except InvalidInput:
         return HttpResponseRedirect(f"{reverse('market')}?{request.GET.urlencode()}")
     revisions = {info.provider: info.revision for info in known.revisions}
@@ -103,21 +105,18 @@ def market_csv(request: HttpRequest) -> HttpResponse:
     return HttpResponse(csv_bytes(columns, rows), content_type="text/csv", headers=headers)
 
 
-def _headings(request: HttpRequest, market_query: offers.MarketQuery) -> list[dict[str, Any]]:
-    headings = []
-    for name, title in COLUMNS:
+def _headings(request: HttpRequest, market_query: offers.MarketQuery) -> Iterator[dict[str, Any]]:
+    direction = "descending" if market_query.descending else "ascending"
+    for name, column in COLUMNS.items():
+        kind, _, title = column.rpartition(":")
         active = market_query.order == name
         order = f"-{name}" if active and not market_query.descending else name
-        direction = "descending" if market_query.descending else "ascending"
-        headings.append(
-            {
-                "title": title,
-                "address": write(request.GET, ordering=order, page=None),
-                "sort": direction if active else "none",
-                "number": name not in _WORDS,
-            }
-        )
-    return headings
+        yield {
+            "title": title,
+            "address": write(request.GET, ordering=order, page=None),
+            "sort": direction if active else "none",
+            "number": bool(kind),
+        }
 
 
 @open_page
