@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
@@ -248,8 +248,7 @@ class PortfolioResults:
         causes, before, added = list(Cause), plan.books.total_cost, dict[Cause, Decimal]()
         for n, cause in enumerate(causes, start=1):
             some = frozenset(causes[:n])
-            varied = [replace(one, outcomes=one.outcomes.with_causes(some)) for one in drawn[1]]
-            costs = simulated if n == len(causes) else drawn[0].cost(varied)
+            costs = simulated if n == len(causes) else drawn[0].cost(drawn[1], some)
             mean = cents(float(costs[1].mean()))
             added[cause], before = mean - before, mean
         return added

@@ -8,8 +8,8 @@ the rest as in a comparison of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,7 @@ from planner.portfolio.preparation import (
 )
 from pricing.market.offers import HOURS_PER_MONTH
 
+_MOVE_WORK = frozenset({Cause.HOURS, Cause.DELIVERY})
 TWICE = 2
 """Times that a project is gone through: for its work, and for what it pays."""
 
@@ -77,6 +78,8 @@ class PortfolioSimulation:
     """The plan of some projects, as outcomes see it."""
 
     books: Books
+    _works: dict[tuple[int, frozenset[Cause]], list[Work]] = field(default_factory=dict)
+    """The work of joint plans by place and what moves it: prices do not."""
 
     @cached_property
     def _leaves(self) -> tuple[Books, ...]:
@@ -146,13 +149,26 @@ class PortfolioSimulation:
         """The one outcome in which all goes as planned."""
         return draw_as_planned(self.drivers, self._months)
 
-    def cost(self, draws: Sequence[ProjectDraws]) -> Floats:
-        """[2, N] net present and nominal cost of the plan."""
+    def cost(
+        self, draws: Sequence[ProjectDraws], moved_by: Set[Cause] = frozenset(Cause)
+    ) -> Floats:
+        """[2, N] net present and nominal cost of the plan, where `moved_by` alone varies."""
         total, place = np.zeros((2, len(draws[0].outcomes.slip))), 0
+        moved = frozenset(moved_by & _MOVE_WORK)
+        draws = [
+            replace(one, outcomes=one.outcomes.with_causes(moved_by))
+            if moved_by < set(Cause)
+            else one
+            for one in draws
+        ]
         for leaf, views in zip(self._leaves, self._views, strict=True):
             own = draws[place : place + len(leaf.members)]
             if views:
-                total += _Joint(SharedView(leaf, views), own, self.parameters[place:]).cost()
+                joint = _Joint(SharedView(leaf, views), own, self.parameters[place:])
+                held, nodes = joint.hold()
+                if (place, moved) not in self._works:
+                    self._works[place, moved] = joint.work_on(nodes)
+                total += held + joint.pay(self._works[place, moved])
             else:
                 order = own[0].by_slip
                 simulation = self._alone(leaf, place, own[0])
@@ -173,8 +189,12 @@ class _Joint:
     draws: Sequence[ProjectDraws]
     parameters: Sequence[RiskParameters]
 
-    def cost(self) -> Floats:
-        cost, nodes = self._hold(self._outcomes_of_all(self.draws))
+    def hold(self) -> tuple[Floats, dict[str, Floats]]:
+        """[2, N] cost of the units that are shared, and key → [N, T] nodes of them."""
+        return self._hold(self._outcomes_of_all(self.draws))
+
+    def work_on(self, nodes: Nodes) -> list[Work]:
+        """The work of each project, as far as units serve it."""
         planned_draws = draw_as_planned([one.drivers for one in self.draws], self._months)
         planned = self._hold(self._outcomes_of_all(planned_draws))[1]
         planned = {key: row[0] for key, row in planned.items()}
@@ -183,6 +203,11 @@ class _Joint:
         works = self._works(self.draws)
         idle = start_work(works, nodes, planned)
         hand_over(works, idle, {key: row[0] for key, row in spare.items()})
+        return works
+
+    def pay(self, works: Sequence[Work]) -> Floats:
+        """[2, N] what projects pay for the rest."""
+        cost = np.zeros((2, len(self.draws[0].outcomes.slip)))
         for place, (work, draws) in enumerate(zip(works, self.draws, strict=True)):
             cost += self._pay(work, draws, place)
         return cost
@@ -234,7 +259,8 @@ class _Joint:
         for place, (project, own) in enumerate(zip(self.shared.projects, draws, strict=True)):
             shape = own.outcomes.growth.shape
             demand, reserved, at_peak = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-            for order, some in _chunks(self._market(place), own.outcomes):
+            unpriced = replace(own.outcomes, prices=own.outcomes.prices[:0])
+            for order, some in _chunks(self._market(place), unpriced):
                 demand[order], at_peak[order] = some.demand, some.at_peak
                 for one in project.costs.reserved:
                     reserved[order] += one.move(one.held, some.slip)
