@@ -43,7 +43,7 @@ from planner.portfolio.preparation import (
     fixed_sources,
     source_key,
 )
-from planner.portfolio.turns import TurnPool, even_out
+from planner.portfolio.turns import TurnPool
 
 HOUR_DIGITS = 6
 """Digits to which node-hours are booked."""
@@ -153,7 +153,7 @@ class Books:
 
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:
     """The books of a plan."""
-    uses = even_out(joint.pools, joint.problem, plan.uses)
+    uses = plan.uses
     members = zip(joint.inputs, uses, strict=True)
     own = tuple((_own(inputs, use),) for inputs, use in members)
     allotted = tuple(
@@ -274,7 +274,7 @@ class JointBudgets:
             most = self.stated[TOTAL] + rooms[TOTAL]
             limits = replace(limits, total_budget=min(self._limits.total_budget or most, most))
         first = replace(problem.projects[0], problem=limits)
-        return JointProblem((first, *problem.projects[1:]))
+        return replace(problem, projects=(first, *problem.projects[1:]))
 
     def excess(self, books: Books) -> dict[str, float]:
         """Budget → by how much the lines of a plan are over it, those that are."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from planner.costing.optimizer.plan_model import (
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, RentalOption
 from planner.costing.optimizer.work import WorkMeter
 
+Option = TypeVar("Option", RentalOption, CommitmentOption)
 DEFAULT_GAP = 1e-3
 _NOISE = 1e-7
 """Nodes and node-hours below which a value counts as none."""
@@ -68,6 +70,19 @@ class ProjectProblem:
         """The units that it can use, by key."""
         return {unit.key: unit for unit in self.problem.units}
 
+    @property
+    def choices(self) -> tuple[object, ...]:
+        """What it may use, and how."""
+        problem = self.problem
+        keys = [(one.key, one.capacity) for one in problem.rental_options]
+        keys += [(one.key, one.capacity) for one in problem.units]
+        is_alone = problem.whole_nodes or len(set(self.kinds.values())) > 1
+        return tuple(keys), problem.max_spot_share, self.whole_nodes, self.name if is_alone else ""
+
+    def with_work(self, hours: Floats, peak: Floats) -> ProjectProblem:
+        """The same for other hours and peaks."""
+        return replace(self, problem=replace(self.problem, hours=hours, peak=peak))
+
     @cached_property
     def in_widths(self) -> PlanProblem:
         """Its problem; of movable work each month of the window asks for as much as may be at work
@@ -105,6 +120,8 @@ class JointProblem:
     """
 
     projects: tuple[ProjectProblem, ...]
+    turns: tuple[Turn, ...] = ()
+    """Projects that have the same part of a month's hours and of its peak."""
 
     @property
     def months(self) -> int:
@@ -124,6 +141,110 @@ class JointProblem:
             known = {**project.units, **known}
         return {key: known[key] for key in sorted(known)}
 
+    def split(self) -> tuple[JointProblem, ...]:
+        """Problems of projects that share nothing, whose plans add up."""
+        limits = self.limits
+        if limits.quotas or limits.capital_budgets or limits.limits_cash:
+            return (self,)
+        groups: list[tuple[set[str], list[int]]] = []
+        for place, project in enumerate(self.projects):
+            keys, places = set(project.units), [place]
+            for group in [group for group in groups if group[0] & keys]:
+                groups.remove(group)
+                keys, places = keys | group[0], group[1] + places
+            groups.append((keys, places))
+        return tuple(self._some(sorted(places)) for _, places in groups)
+
+    def _some(self, places: Sequence[int]) -> JointProblem:
+        turns = [turn for turn in self.turns if turn.places[0] in places]
+        moved = [replace(one, places=tuple(map(places.index, one.places))) for one in turns]
+        return JointProblem(tuple(self.projects[place] for place in places), tuple(moved))
+
+    @cached_property
+    def parts(self) -> tuple[JointPart, ...]:
+        """The work of each project, of those that take turns and may use the same at the same cost
+        once for all: what they would use apart adds up to a plan of their sum, and each may have
+        its share of that."""
+        parts, alone = [], {i: np.ones(self.months, bool) for i in range(len(self.projects))}
+        for turn in self.turns:
+            members = [self.projects[place] for place in turn.places]
+            hours = np.array([one.problem.hours for one in members]) * turn.months
+            merged = _merge(members, hours)
+            if merged is not None:
+                shares = hours / np.maximum(hours.sum(axis=0), _NOISE)
+                parts.append(JointPart(merged, dict(zip(turn.places, shares, strict=True))))
+                alone |= dict.fromkeys(turn.places, ~turn.months)
+        every = np.ones(self.months)
+        for place, inside in alone.items():
+            own, problem = self.projects[place], self.projects[place].problem
+            if not inside.all():
+                own = own.with_work(problem.hours * inside, problem.peak * inside)
+            if inside.all() or own.problem.hours.any():
+                parts.append(JointPart(own, {place: every}))
+        return tuple(parts)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Projects whose jobs take turns in some months, so that they are at work as long as each
+    other there."""
+
+    places: tuple[int, ...]
+    """Where they stand among the projects."""
+    months: NDArray[np.bool_]
+    """[T]"""
+
+
+@dataclass(frozen=True)
+class JointPart:
+    """Work that is planned as that of one project."""
+
+    project: ProjectProblem
+    shares: Mapping[int, Floats]
+    """Place of a project → [T] the share that it has of the work."""
+
+
+def _merge(members: Sequence[ProjectProblem], hours: Floats) -> ProjectProblem | None:
+    """One project with the [p, T] hours of some that are at work as long as each other; None where
+    they may not use the same for the same cost."""
+    if len({one.choices for one in members}) > 1:
+        return None
+    at_work = hours > 0
+    rentals, units = [], []
+    for offers in zip(*(one.problem.rental_options for one in members), strict=True):
+        there = [at_work[0] | True if o.available is None else o.available for o in offers]
+        for_all = (np.array(there) | ~at_work).all(axis=0)
+        offer = _at_same_cost(offers, at_work & for_all)
+        if offer is None:
+            return None
+        rentals.append(replace(offer, available=for_all))
+    for same in zip(*(one.problem.units for one in members), strict=True):
+        unit = _at_same_cost(same, at_work)
+        if unit is None:
+            return None
+        units.append(unit)
+    peak = np.array([one.problem.peak for one in members]) * at_work
+    problem = replace(
+        members[0].problem,
+        hours=hours.sum(axis=0),
+        peak=peak.sum(axis=0),
+        rental_options=tuple(rentals),
+        units=tuple(units),
+    )
+    return replace(members[0], problem=problem)
+
+
+def _at_same_cost(same: Sequence[Option], at_work: NDArray[np.bool_]) -> Option | None:
+    """One of the same options of several, at what it costs who is at work; None where that is not
+    the same."""
+    rows = {}
+    for name in ("hour_cost", "hour_cash"):
+        costs = np.array([getattr(one, name) for one in same])
+        rows[name] = most = np.where(at_work, costs, 0.0).max(axis=0)
+        if not np.allclose(np.where(at_work, costs, most), most, rtol=_ROUNDING):
+            return None
+    return replace(same[0], hour_cost=rows["hour_cost"], hour_cash=rows["hour_cash"])
+
 
 @dataclass(frozen=True)
 class ProjectUse:
@@ -135,6 +256,14 @@ class ProjectUse:
     """Node-hours of units."""
     rented_hours: dict[str, Floats] = field(default_factory=dict)
     """Node-hours rented."""
+
+    def add(self, other: ProjectUse, share: Floats) -> None:
+        """Adds a share of another use."""
+        for name in ("shares", "used_hours", "rented_hours"):
+            own: dict[str, Floats] = getattr(self, name)
+            for key, row in getattr(other, name).items():
+                if (row * share).any():
+                    own[key] = own.get(key, np.zeros(row.size)) + row * share
 
 
 @dataclass(frozen=True)
@@ -197,16 +326,25 @@ class GroupBounds:
     def __init__(self, joint: JointProblem, work: WorkMeter) -> None:
         shared = _SharedModel(joint)
         self._relaxation = Relaxation(shared.model, work)
-        self._rows = {one.project.name: one.rows for one in shared.projects}
-        self._members = set(self._rows)
+        self._names = [one.name for one in joint.projects]
+        self._parts = list(zip(joint.parts, shared.projects, strict=True))
+        self._members = set(self._names)
 
     def least_cost(self, group: frozenset[str]) -> float:
         """Infinite where a limit leaves the group no plan."""
-        for name in sorted(self._members ^ group):
-            rows = self._rows[name]
-            lower, upper = self._relaxation.sides(rows)
-            least = lower if name in group else np.minimum(lower, 0.0)
-            self._relaxation.set_sides(rows, least, np.maximum(upper, least))
+        changed = self._members ^ group
+        for part, rows in self._parts:
+            if not any(self._names[place] in changed for place in part.shares):
+                continue
+            own = [row for place, row in part.shares.items() if self._names[place] in group]
+            share = sum(own, np.zeros(rows.months))[rows.month_of]
+            sides = self._relaxation.sides(rows.rows)
+            is_finite = [np.isfinite(side) for side in sides]
+            lower, upper = (
+                np.where(some, share, 1.0) * side
+                for some, side in zip(is_finite, sides, strict=True)
+            )
+            self._relaxation.set_sides(rows.rows, lower, upper)
         self._members = set(group)
         return self._relaxation.least_cost()
 
@@ -224,7 +362,7 @@ class _SharedModel(PlanModel):
         self._shared = {id(kind): self._share(kind) for kind in self.kinds}
         for kind in self.kinds:
             self._write_starts(kind)
-        self.projects = [_ProjectRows(self, project) for project in joint.projects]
+        self.projects = [_ProjectRows(self, part.project) for part in joint.parts]
 
     def _share(self, kind: Kind) -> tuple[Ints, Ints]:
         hours = kind.unit.hours_per_month / HOURS_PER_MONTH
@@ -252,10 +390,10 @@ class _SharedModel(PlanModel):
 
     def _needed(self, unit: CommitmentOption) -> Floats:
         needed = np.zeros(self.months)
-        for project in self.joint.projects:
-            own = project.units.get(unit.key)
+        for part in self.joint.parts:
+            own = part.project.units.get(unit.key)
             if own is not None and own.capacity > 0:
-                needed += units_needed(project.in_widths, own)
+                needed += units_needed(part.project.in_widths, own)
         return needed
 
     def _put_service(self, kind: Kind) -> None:
@@ -274,15 +412,16 @@ class _SharedModel(PlanModel):
             for key, unit in self.joint.units.items()
         }
         hours = {key: nodes[key] * self.joint.units[key].hours_per_month for key in nodes}
-        uses = []
-        for project in self.projects:
-            rented = {key: row for key, row in project.rented(values)[1].items() if row.any()}
+        uses = tuple(ProjectUse() for _ in self.joint.projects)
+        for part, rows in zip(self.joint.parts, self.projects, strict=True):
+            rented = {key: row for key, row in rows.rented(values)[1].items() if row.any()}
             use = ProjectUse(rented_hours=rented)
-            for kind, share, used in project.taken(values):
+            for kind, share, used in rows.taken(values):
                 _hand_out(kind, share, nodes, use.shares)
                 _hand_out(kind, used, hours, use.used_hours)
-            uses.append(use)
-        return tuple(uses)
+            for place, own in part.shares.items():
+                uses[place].add(use, own)
+        return uses
 
 
 def _hand_out(kind: Kind, wanted: Floats, free: dict[str, Floats], into: dict[str, Floats]) -> None:
@@ -335,6 +474,10 @@ class _ProjectRows(PlanModel):
             self.model.put(self.at_once_row[months], columns, 1.0)
             self.model.put(self._kind_row(rented.offers[0].key)[months], columns, 1.0)
         self.rows = np.arange(before, self.model.row_count)
+        self.month_of = np.zeros(self.rows.size, np.int64)
+        for row in (self.width_row, self.hours_row, self.spot_row):
+            months = np.flatnonzero(row != ABSENT)
+            self.month_of[row[months] - before] = months
 
     def _write_kinds(self) -> None:
         model, kinds = self.model, sorted(set(self.project.kinds.values()))

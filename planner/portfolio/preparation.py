@@ -338,7 +338,7 @@ class JointInputs:
             first.problem, base_cash=cash[:months], base_payments=float(np.maximum(cash, 0.0).sum())
         )
         projects[0] = replace(first, problem=limits)
-        return JointProblem(_tell_apart(projects))
+        return JointProblem(_tell_apart(projects), tuple(pool.turn for pool in self.pools))
 
     @cached_property
     def base_cost(self) -> float:

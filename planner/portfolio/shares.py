@@ -246,13 +246,23 @@ class GroupCosts:
 
     def game(self, work: WorkMeter) -> Game:
         """The cost of each group, in cents; each worked out once, from where the last one ended."""
-        bounds = GroupBounds(self.joint, work)
-        known: dict[frozenset[str], float] = {frozenset(): 0.0}
+        bounds = [_known(GroupBounds(one, work).least_cost) for one in self.joint.split()]
+        names = [frozenset(p.name for p in one.projects) for one in self.joint.split()]
 
         def least_cost(group: frozenset[str]) -> float:
-            if group not in known:
-                base = sum(self.base_costs[name] for name in sorted(group))
-                known[group] = (bounds.least_cost(group) + base) * 100
-            return known[group]
+            base = sum(self.base_costs[name] for name in sorted(group))
+            parts = zip(bounds, names, strict=True)
+            return (sum(bound(group & some) for bound, some in parts) + base) * 100
 
         return least_cost
+
+
+def _known(game: Game) -> Game:
+    known: dict[frozenset[str], float] = {frozenset(): 0.0}
+
+    def cost(group: frozenset[str]) -> float:
+        if group not in known:
+            known[group] = game(group)
+        return known[group]
+
+    return cost

@@ -9,7 +9,7 @@ much of the pool as it has of the hours, so that the plan is made by the same mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.contract.request.portfolio import PortfolioProject
 from planner.costing.model_inputs import ModelInputs
-from planner.portfolio.joint_model import JointProblem, ProjectUse
+from planner.portfolio.joint_model import Turn
 from planner.portfolio.waiting import Jobs, Pool, smallest_pool
 
 Floats = NDArray[np.float64]
@@ -37,6 +37,11 @@ class TurnPool:
     months: tuple[Pool | None, ...]
     """[T] the smallest pool that keeps what each allows; None where fewer than all take at once
     do not."""
+
+    @property
+    def turn(self) -> Turn:
+        """The same for the model of all."""
+        return Turn(self.places, np.array([pool is not None for pool in self.months]))
 
     @property
     def saves(self) -> bool:
@@ -117,40 +122,3 @@ def take_turns(pools: Sequence[TurnPool], inputs: Sequence[ModelInputs]) -> tupl
         replace(one, peak=peaks[place], whole_nodes=False, job_sizes={}) if place in peaks else one
         for place, one in enumerate(inputs)
     )
-
-
-def even_out(
-    pools: Sequence[TurnPool], joint: JointProblem, uses: Sequence[ProjectUse]
-) -> tuple[ProjectUse, ...]:
-    """What each project uses if those of each pool have of every machine the part that they have
-    of the hours: which of them works on which machine is chance. Projects of a pool that may not
-    rent the same machines keep what the plan gives them."""
-    even = list(uses)
-    for pool in pools:
-        rents = {
-            frozenset(offer.key for offer in joint.projects[place].problem.rental_options)
-            for place in pool.places
-        }
-        if len(rents) > 1:
-            continue
-        in_turn = np.array([month is not None for month in pool.months])
-        part = pool.hours / np.maximum(pool.hours.sum(axis=0), _NOISE)
-        before = [uses[place] for place in pool.places]
-        for row, place in enumerate(pool.places):
-            even[place] = ProjectUse(
-                *(
-                    _even([getattr(use, kind) for use in before], row, part[row], in_turn)
-                    for kind in ("shares", "used_hours", "rented_hours")
-                )
-            )
-    return tuple(even)
-
-
-def _even(
-    rows: Sequence[Mapping[str, Floats]], own: int, part: Floats, in_turn: NDArray[np.bool_]
-) -> dict[str, Floats]:
-    none = np.zeros(part.size)
-    keys = sorted({key for by_key in rows for key in by_key})
-    totals = {key: sum((by_key.get(key, none) for by_key in rows), none) for key in keys}
-    even = {key: np.where(in_turn, totals[key] * part, rows[own].get(key, none)) for key in keys}
-    return {key: row for key, row in even.items() if row.any()}
