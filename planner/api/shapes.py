@@ -349,6 +349,8 @@ class Usage(AnswerModel):
     idle: list[Row]
     demand: Row | None
     no_demand_because: str
+    portfolio: Row | None
+    questions: dict[str, list[str]]
 
 
 COMPUTED: tuple[type[AnswerModel], ...] = (AnswerSummary, *(Me, Repriced, Variance, Usage))

@@ -38,6 +38,7 @@ from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.gpu_logs import CalibrationRequest
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
+from planner.usage.projects_together import build_portfolio, read_meaning
 from planner.usage.question import (
     DEFAULT_BY,
     WAITING_BYTES,
@@ -175,6 +176,8 @@ _TEXTS = {
     "accelerator": "Accelerator to forecast, by its name in the answer.",
     "team": "A team of yours, whose rules say which rows belong to which project.",
     "rule": "SOURCE:PATTERN=PROJECT, with commas: rules before those of the team.",
+    "include": "`portfolio`: the request of a plan for all projects in the files.",
+    "name": "NAME=ACCELERATOR, with commas: what a name in the files means, as `questions` ask.",
     "idle_price": "What an idle accelerator-hour costs where no bill says it, such as 1.95 EUR.",
 }
 
@@ -213,7 +216,15 @@ class UsageView(MarketView):
             if is_in_parts
             else [(name, FileParser.stream_of(request))]
         )
-        return Response(answer_usage(files, question, timezone.now().date()).as_dict())
+        answer = answer_usage(files, question, timezone.now().date())
+        together: dict[str, Any] = {"portfolio": None, "questions": {}}
+        if "portfolio" in self.query.words("include"):
+            named = [part.partition("=") for part in self.query.words("name")]
+            means = {name: read_meaning(name, text) for name, _, text in named}
+            built = build_portfolio(answer.usage, question, f"{timezone.now():%Y-%m}", means)
+            together = {"portfolio": built.request, "questions": built.questions}
+            together["notes"] = [*answer.usage.notes(), *built.notes]
+        return Response(answer.as_dict() | together)
 
 
 def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:

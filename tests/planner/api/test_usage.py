@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from planner.models import Role
-from tests.planner.usage.make import cur_row, table
+from tests.planner.usage.make import cur_row, sacct, table
 from tests.planner.workspace import Workspace
 
 BILL = table([cur_row(1), cur_row(2, usage_amount="0.5")])
@@ -128,3 +128,31 @@ def test_a_body_without_a_length_is_refused_in_words(client, kind, chunked):
     done = client.post("/api/v1/usage/", BILL, content_type=kind, **meta)
     assert done.status_code == 411
     assert "send it whole, with Content-Length" in done.json()["detail"]
+
+
+@pytest.mark.django_db
+def test_files_become_a_portfolio_that_the_api_plans(client):
+    parts = {"file": [named("bill.csv", BILL)]}
+    answer = post_parts(client, parts, include="portfolio", forecast_months="3").json()
+    request, questions = answer["portfolio"], answer["questions"]
+    assert questions == {}
+    assert request["horizon_months"] == 3
+    assert [one["workload"]["kind"] for one in request["projects"]] == ["accelerator_hours"]
+    request |= {"shares": "use", "what_if": False}
+    planned = client.post("/api/v1/portfolios/", request, content_type="application/json")
+    assert planned.status_code == 200, planned.content
+    assert len(planned.json()["projects"]) == len(request["projects"])
+
+
+@pytest.mark.django_db
+def test_a_name_that_may_mean_two_accelerators_is_asked_about_once(client):
+    log = sacct({"AllocTRES": "gres/gpu:a100=8,gres/gpu=8"})
+    parts = {"file": [named("jobs.txt", log)]}
+    asked = post_parts(client, parts, include="portfolio", forecast_months="3").json()
+    assert asked["questions"] == {"a100": ["nvidia-a100-40gb-sxm", "nvidia-a100-80gb-sxm"]}
+    parts = {"file": [named("jobs.txt", log)]}
+    told = {"include": "portfolio", "forecast_months": "3", "name": "a100=80GB"}
+    answer = post_parts(client, parts, **told).json()
+    assert answer["questions"] == {}
+    (project,) = answer["portfolio"]["projects"]
+    assert project["workload"]["accelerator"] == "nvidia-a100-80gb-sxm"
