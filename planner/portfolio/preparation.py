@@ -77,11 +77,11 @@ class PreparedProject:
 
     @property
     def in_turn(self) -> PortfolioProject | None:
-        """The project if its jobs may wait for those of others: given hours that stay in their
-        months."""
-        has_jobs = isinstance(self.project.workload, AcceleratorHours)
-        waits = has_jobs and not self.project.at_once and self.movable is None
-        return self.project if waits else None
+        """The project if its jobs may wait for those of others, or work on what it leaves: given
+        hours that stay in their months."""
+        project, has_jobs = self.project, isinstance(self.project.workload, AcceleratorHours)
+        may_share = bool(project.week_profile) or not project.at_once
+        return project if has_jobs and may_share and self.movable is None else None
 
     @cached_property
     def movable(self) -> MovableWork | None:
@@ -177,6 +177,15 @@ class PortfolioPreparation:
         if key not in self._inputs:
             self._inputs[key] = self._joint_inputs(chosen, others)
         return self._inputs[key]
+
+    def joint(
+        self,
+        members: Sequence[PreparedProject],
+        laid: Iterable[PreparedProject] = (),
+        may_buy: bool = True,
+    ) -> JointInputs:
+        """Some projects together."""
+        return JointInputs.of(members, self.inputs(members, laid), may_buy)
 
     def _joint_inputs(
         self, members: Sequence[PreparedProject], laid: Sequence[PreparedProject]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from planner.contract.request.portfolio import PortfolioProject
 from planner.costing.model_inputs import ModelInputs
 from planner.portfolio.joint_model import Turn
-from planner.portfolio.waiting import Jobs, Pool, smallest_pool
+from planner.portfolio.waiting import HOURS_PER_WEEK, Jobs, Month, Pool, smallest_pools
+from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 _NOISE = 1e-9
@@ -94,24 +95,29 @@ def _pool(
     hours = np.array([inputs[place].hours for place in places])
     peaks = np.array([inputs[place].peak for place in places])
     chosen = [project for place in places if (project := projects[place])]
-    months = range(hours.shape[1])
-    pools = tuple(_smallest(chosen, hours[:, t].tolist(), peaks[:, t]) for t in months)
-    return TurnPool(tuple(places), hours, peaks, pools)
-
-
-def _smallest(
-    projects: Sequence[PortfolioProject], hours: Sequence[float], peaks: Floats
-) -> Pool | None:
-    jobs = tuple(
-        Jobs(own, float(one.workload.accelerators_per_job or 1), one.job_hours, one.max_wait_hours)
-        for one, own in zip(projects, hours, strict=True)
-        if own > 0
+    months = [_month(chosen, hours[:, t], peaks[:, t]) for t in range(hours.shape[1])]
+    asked = [one for one in months if one is not None]
+    pools = dict(zip(asked, smallest_pools(asked), strict=True))
+    fewer = (
+        None if one is None or pools[one].accelerators >= one.most else pools[one] for one in months
     )
+    return TurnPool(tuple(places), hours, peaks, tuple(fewer))
+
+
+def _month(projects: Sequence[PortfolioProject], hours: Floats, peaks: Floats) -> Month | None:
+    jobs, at_once = [], np.zeros(HOURS_PER_WEEK)
+    for one, own in zip(projects, hours.tolist(), strict=True):
+        if one.week_profile:
+            profile = np.resize(one.week_profile, HOURS_PER_WEEK)
+            at_once += own / HOURS_PER_MONTH * profile / profile.mean()
+        elif own > 0:
+            size = float(one.workload.accelerators_per_job or 1)
+            jobs.append(Jobs(own, size, one.job_hours, one.max_wait_hours))
     least, most = float(peaks.max()), float(peaks.sum())
-    if len(jobs) < 2 or least >= most:
+    if (hours > 0).sum() < 2 or least >= most:
         return None
-    pool = smallest_pool(jobs, least, most)
-    return pool if pool.accelerators < most else None
+    other = tuple(np.ceil(at_once - _NOISE).astype(int).tolist()) if at_once.any() else ()
+    return Month(tuple(jobs), least, most, other)
 
 
 def take_turns(pools: Sequence[TurnPool], inputs: Sequence[ModelInputs]) -> tuple[ModelInputs, ...]:

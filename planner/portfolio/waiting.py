@@ -3,7 +3,9 @@
 Jobs arrive at random (Poisson), last a random time about a mean (exponential) and start in the
 order in which they come, as soon as as many accelerators are free as they take. Where all jobs are
 alike the waits are those of Erlang's delay formula (M/M/c); where they differ in size or length
-they are simulated.
+they are simulated. Where other work takes more accelerators by day than by night, jobs have what it
+leaves in each hour: the first to come that fit are at work, who has to make room goes on later, and
+all hours without work until a job is done count as its wait.
 """
 
 from __future__ import annotations
@@ -29,6 +31,16 @@ _QUEUES = 128
 _WARM_UP = 0.2
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
+_LOOKS, _SURE = (0.3, 0.5, 1.0), 4.0
+"""Shares of the jobs after which a simulation ends if the share of late ones is that many standard
+errors away from what is allowed."""
+_QUEUES_BY_HOUR, _WEEKS, HOURS_PER_WEEK = 32, 10, 168
+"""Queues, and weeks of each, where the free accelerators change by the hour."""
+_STEPS_A_JOB, _MOST_STEPS_AN_HOUR = 8, 12
+"""Steps of that simulation in the mean length of the shortest jobs."""
+MOST_SIMULATED, _SIMULATED_OF_MANY = 12, 5
+"""Months of unlike jobs up to which each is simulated, and how many of more: the others have as
+many times what the formula says as these, by its size."""
 _SEED = 1909
 """Erlang's first paper on waiting; any other would do."""
 
@@ -99,16 +111,19 @@ def wait_of_like_jobs(servers: int, load: float, job_hours: float) -> Waits:
     return Waits(waiting * relief, p90)
 
 
-def simulate_waits(arrivals: Floats, hours: Floats, sizes: Ints, accelerators: int) -> Floats:
+def simulate_waits(
+    arrivals: Floats, hours: Floats, sizes: Ints, accelerators: int, free: Floats | None = None
+) -> Floats:
     """[N, R] hours that each job waits, in R queues of N jobs, in the order in which they arrive;
-    infinite for a job that takes more than there are.
+    infinite for a job that takes more than there are. `free`: [R, accelerators] when each is free
+    again, ascending, before the first job and then after the last.
 
     >>> job = np.array([[0.0, 4.0, 1], [0.0, 2.0, 1], [1.0, 1.0, 2]])
     >>> simulate_waits(job[:, :1], job[:, 1:2], job[:, 2:].astype(int), 2).ravel().tolist()
     [0.0, 0.0, 3.0]
     """
-    queues = np.arange(arrivals.shape[1])
-    free, place = np.zeros((queues.size, accelerators)), np.arange(accelerators)
+    queues, place = np.arange(arrivals.shape[1]), np.arange(accelerators)
+    free = np.zeros((queues.size, accelerators)) if free is None else free
     waits = np.full(arrivals.shape, np.inf)
     for job, (arrival, size) in enumerate(zip(arrivals, sizes, strict=True)):
         fits = size <= accelerators
@@ -120,19 +135,78 @@ def simulate_waits(arrivals: Floats, hours: Floats, sizes: Ints, accelerators: i
     return waits
 
 
+def simulate_making_room(arrivals: Ints, lasts: Ints, sizes: Ints, free: Ints, steps: int) -> Ints:
+    """[R, N] steps that each job is not at work until it is done, in R queues of N jobs by arrival,
+    where `free` accelerators are there in each step of a week.
+
+    >>> arrivals, lasts, sizes = np.array([[0, 0, 1]]), np.array([[3, 1, 1]]), np.array([[1, 1, 2]])
+    >>> simulate_making_room(arrivals, lasts, sizes, np.array([2, 1, 2, 2, 2]), 5).tolist()
+    [[0, 0, 2]]
+    """
+    left, sizes = (np.pad(row, ((0, 0), (0, 1))) for row in (lasts, sizes))
+    waits, every, end = np.zeros_like(left), np.arange(steps), lasts.shape[1]
+    come = np.array([np.searchsorted(row, every, side="right") for row in arrivals])
+    queue, first = np.arange(len(arrivals))[:, None], np.zeros(len(arrivals), np.int64)
+    for step in range(steps):
+        place = np.arange((come[:, step] - first).max() + 1)
+        at = np.minimum(first[:, None] + place, end)
+        is_open = (place < (come[:, step] - first)[:, None]) & (left[queue, at] > 0)
+        works = is_open & (np.cumsum(sizes[queue, at] * is_open, axis=1) <= free[step % free.size])
+        left[queue, at] -= works
+        waits[queue, at] += is_open & ~works
+        is_over = (place < (come[:, step] - first)[:, None]) & (left[queue, at] == 0)
+        first += is_over.argmin(axis=1)
+    return waits[:, :end]
+
+
+class Month(NamedTuple):
+    """What projects ask of a pool in a month."""
+
+    jobs: tuple[Jobs, ...]
+    least: float
+    """Highest peak among them."""
+    most: float
+    """Sum of their peaks."""
+    at_once: tuple[int, ...] = ()
+    """Accelerators that other work takes, by hour of the day or of the week."""
+
+
+def smallest_pools(months: Sequence[Month]) -> list[Pool]:
+    """The smallest pool of each; of many months of unlike jobs some are simulated."""
+    unlike = [
+        one for one in dict.fromkeys(months) if not _waits_of(one.jobs, one.at_once).are_alike
+    ]
+    if len(unlike) <= MOST_SIMULATED:
+        return [smallest_pool(one) for one in months]
+    sizes = np.array([_waits_of(one.jobs, one.at_once).guess() for one in unlike])
+    order = np.argsort(sizes, kind="stable")
+    few = order[np.linspace(0, order.size - 1, _SIMULATED_OF_MANY).astype(int)]
+    pools, times = {}, []
+    for one, size in ((unlike[i], sizes[i]) for i in few):
+        free = one._replace(least=0.0, most=4.0 * one.most)
+        times.append(smallest_pool(free).accelerators / size)
+        pools[one] = smallest_pool(one)
+    for one, size in zip(unlike, sizes * np.interp(sizes, sizes[few], times), strict=True):
+        count = min(max(math.ceil(round(size, 6)), one.least), one.most)
+        pools.setdefault(one, Pool(count, Waits(0.0, 0.0)))
+    return [pools[one] if one in pools else smallest_pool(one) for one in months]
+
+
 @lru_cache(maxsize=4096)
-def smallest_pool(jobs: tuple[Jobs, ...], least: float, most: float) -> Pool:
+def smallest_pool(month: Month) -> Pool:
     """The fewest accelerators, from `least` to `most`, on which nine in ten jobs of each project
     start within the wait that it allows; `most` where fewer do not keep to it.
 
     >>> labs = tuple(Jobs(730.0, 1, 4.0, 8.0) for _ in range(12))
-    >>> pool = smallest_pool(labs, 8, 96)
+    >>> pool = smallest_pool(Month(labs, 8, 96))
     >>> pool.accelerators, round(pool.waits.p90, 1)
     (13, 7.8)
     """
-    busy = sum(one.hours for one in jobs) / HOURS_PER_MONTH
-    low, high = max(math.ceil(least), math.floor(busy) + 1), math.ceil(most)
-    waits, step = _Waits(jobs), 1
+    waits, most = _waits_of(month.jobs, month.at_once), month.most
+    low, high, step = math.ceil(max(month.least, *month.at_once, 0)), math.ceil(most), 1
+    if not waits.jobs:
+        return Pool(min(low, most), Waits(0.0, 0.0))
+    low = max(low, math.floor(waits.busy) + 1)
     middle = min(max(waits.guess(), low), high - 1)
     while low < high:  # from a guess in growing steps, each no longer than half of what is left
         if waits.is_kept_on(middle):
@@ -147,17 +221,31 @@ def smallest_pool(jobs: tuple[Jobs, ...], least: float, most: float) -> Pool:
     return Pool(low, waits.of_all(low), waits.simulated_jobs)
 
 
-class _Waits:
-    """Waits of some jobs by the size of the pool."""
+@lru_cache(maxsize=1)
+def _waits_of(jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> _Waits:
+    return _Waits(jobs, at_once)
 
-    def __init__(self, jobs: Sequence[Jobs]) -> None:
+
+class _Waits:
+    """Waits of the jobs of a month by the size of the pool."""
+
+    def __init__(self, jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> None:
         self.jobs = [one for one in jobs if one.hours > 0]
-        self.are_alike = len({one.kind for one in self.jobs}) < 2
+        self.at_once = np.array(at_once, np.int64)
+        self.are_alike = not at_once and len({one.kind for one in self.jobs}) < 2
         self.simulated_jobs = 0
         self._known: dict[int, tuple[Floats, Ints]] = {}
+        self._free: dict[int, Floats] = {}
+
+    @property
+    def busy(self) -> float:
+        """Accelerators at work in the mean."""
+        other = float(self.at_once.mean()) if self.at_once.size else 0.0
+        return sum(one.hours for one in self.jobs) / HOURS_PER_MONTH + other
 
     def guess(self) -> int:
-        """Accelerators that would do if all jobs were of one kind, the mean by what they use."""
+        """Accelerators that would do if all jobs were of one kind, the mean by what they use, and
+        other work took as many in every hour."""
         hours = np.array([one.hours for one in self.jobs])
         means = np.array([one.kind for one in self.jobs]).T @ hours / hours.sum()
         size, length = float(means[0]), float(means[1])
@@ -165,39 +253,76 @@ class _Waits:
         most, count = min(one.max_wait_hours for one in self.jobs), math.floor(load) + 1
         while wait_of_like_jobs(count, load, length).p90 > most:
             count += 1
-        return math.ceil(count * size)
+        return math.ceil(count * size + self.busy - load * size)
 
     def is_kept_on(self, accelerators: int) -> bool:
         if self.are_alike:
             most = min(one.max_wait_hours for one in self.jobs)
             return self.of_all(accelerators).p90 <= most
-        waits, of = self._simulated(accelerators)
-        return all(
-            np.quantile(waits[of == i], SHARE_IN_TIME) <= one.max_wait_hours
-            for i, one in enumerate(self.jobs)
-            if (of == i).any()
-        )
+        beyond = 0.0
+        for look in _LOOKS[-1:] if self.at_once.size else _LOOKS:
+            waits, of = self._simulated(accelerators, look)
+            beyond = max(_beyond(waits, of == i, one) for i, one in enumerate(self.jobs))
+            if abs(beyond) >= _SURE:
+                break
+        return beyond <= 0
 
     def of_all(self, accelerators: int) -> Waits:
         if self.are_alike:
             size, job_hours = self.jobs[0].kind
             load = sum(one.hours for one in self.jobs) / HOURS_PER_MONTH / size
             return wait_of_like_jobs(int(accelerators // size), load, job_hours)
-        waits, _ = self._simulated(accelerators)
-        return Waits(float(waits.mean()), float(np.quantile(waits, SHARE_IN_TIME)))
+        waits, of = self._simulated(accelerators, _LOOKS[0])
+        known = waits[of >= 0]
+        return Waits(float(known.mean()), float(np.quantile(known, SHARE_IN_TIME)))
 
-    def _simulated(self, accelerators: int) -> tuple[Floats, Ints]:
-        if accelerators not in self._known:
-            arrivals, lengths, taken, step, of = self._drawn
-            waits = simulate_waits(arrivals, lengths, taken, accelerators // step)
+    def _simulated(self, accelerators: int, look: float) -> tuple[Floats, Ints]:
+        if self.at_once.size:
+            if accelerators not in self._known:
+                self._known[accelerators] = self._make_room(accelerators)
+            return self._known[accelerators]
+        arrivals, lengths, taken, step, of = self._drawn
+        known, count = self._known.get(accelerators), int(len(arrivals) * look)
+        done = 0 if known is None else len(known[0])
+        if done < count:
+            free = self._free.setdefault(
+                accelerators, np.zeros((arrivals.shape[1], accelerators // step))
+            )
+            rows = slice(done, count)
+            waits = simulate_waits(
+                arrivals[rows], lengths[rows], taken[rows], accelerators // step, free
+            )
             self.simulated_jobs += waits.size
-            after = int(len(waits) * _WARM_UP)
-            self._known[accelerators] = waits[after:].ravel(), of[after:].ravel()
+            waits = waits if known is None else np.concatenate([known[0], waits])
+            warm = np.arange(count)[:, None] < len(arrivals) * _WARM_UP
+            self._known[accelerators] = waits, np.where(warm, -1, of[:count])
         return self._known[accelerators]
 
     @cached_property
+    def _rates(self) -> Floats:
+        return np.array([one.per_hour for one in self.jobs])
+
+    def _make_room(self, accelerators: int) -> tuple[Floats, Ints]:
+        shortest = min(one.job_hours for one in self.jobs)
+        an_hour = min(max(math.ceil(_STEPS_A_JOB / shortest), 1), _MOST_STEPS_AN_HOUR)
+        steps, rates = _WEEKS * HOURS_PER_WEEK * an_hour, self._rates
+        count, draw = int(rates.sum() * steps / an_hour) + 1, np.random.default_rng(_SEED)
+        shape = _QUEUES_BY_HOUR, count
+        arrivals = np.sort(draw.integers(0, steps, shape), axis=1)
+        of = draw.choice(len(rates), shape, p=rates / rates.sum())
+        mean = np.array([max(one.job_hours * an_hour, 1.0) for one in self.jobs])
+        sizes = np.array([math.ceil(one.accelerators) for one in self.jobs])
+        free = np.repeat(accelerators - self.at_once, an_hour)
+        lasts = draw.geometric(1.0 / mean[of])
+        waits = simulate_making_room(arrivals, lasts, sizes[of], free, steps)
+        self.simulated_jobs += waits.size
+        week = HOURS_PER_WEEK * an_hour
+        is_counted = (arrivals >= 2 * week) & (arrivals < steps - week)
+        return (waits / an_hour).T, np.where(is_counted, of, -1).T
+
+    @cached_property
     def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:
-        rates = np.array([one.per_hour for one in self.jobs])
+        rates = self._rates
         shape, draw = ((SIMULATED_JOBS // _QUEUES, _QUEUES), np.random.default_rng(_SEED))
         arrivals = np.cumsum(draw.exponential(1 / rates.sum(), shape), axis=0)
         of = draw.choice(len(rates), shape, p=rates / rates.sum())
@@ -205,3 +330,12 @@ class _Waits:
         sizes = [math.ceil(one.accelerators) for one in self.jobs]
         step = math.gcd(*sizes)
         return arrivals, lengths, np.array([size // step for size in sizes])[of], step, of
+
+
+def _beyond(waits: Floats, own: NDArray[np.bool_], jobs: Jobs) -> float:
+    """Standard errors by which the share of late jobs is above what is allowed: over queues, each
+    a sample."""
+    late, count = ((waits > jobs.max_wait_hours) & own).sum(axis=0), own.sum(axis=0)
+    share = late.sum() / max(count.sum(), 1)
+    error = math.sqrt(float(((late - share * count) ** 2).sum())) / max(count.sum(), 1)
+    return float((share - (1 - SHARE_IN_TIME)) / max(error, 1e-9))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from planner.contract.amounts import format_money, format_named_shares
 from planner.contract.answer.common import Category
-from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare, SharedPool
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import ROLE_TITLES, traits
@@ -233,12 +233,21 @@ def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str
 def describe_turns(answer: PortfolioAnswer) -> str:
     """A sentence for each pool of how few accelerators it takes, and how long jobs wait; "" where
     no projects take turns."""
-    return "".join(
-        f" Jobs of {len(one.projects)} projects take turns on {one.accelerators:g} accelerators "
-        f"in place of {one.accelerators_at_once:g}: 9 of 10 start within "
-        f"{one.p90_wait_hours:.1f} hours."
-        for one in answer.pools
-    )
+    return "".join(map(_describe_pool, answer.pools))
+
+
+def _describe_pool(one: SharedPool) -> str:
+    pool = f"{one.accelerators:g} accelerators in place of {one.accelerators_at_once:g}"
+    within = f"within {one.p90_wait_hours:.1f} hours"
+    jobs = len(one.projects) - len(one.by_hour)
+    if not one.by_hour:
+        return f" Jobs of {jobs} projects take turns on {pool}: 9 of 10 start {within}."
+    if not jobs:
+        return f" {join(one.by_hour)} share {pool} by the hour."
+    whose = "one project" if jobs == 1 else f"{jobs} projects"
+    work = f" Jobs of {whose} work on what {join(one.by_hour)} {{}} in each hour"
+    leaves = "leaves" if len(one.by_hour) == 1 else "leave"
+    return f"{work.format(leaves)}, {pool}: 9 of 10 wait {within} in all."
 
 
 def describe_range(ends: PortfolioRange, currency: str) -> str:

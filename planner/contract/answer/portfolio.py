@@ -112,6 +112,9 @@ class SharedPool(AnswerModel):
     """Projects whose jobs take turns on the same accelerators."""
 
     projects: tuple[str, ...] = Field(description="Names of the projects.")
+    by_hour: tuple[str, ...] = Field(
+        default=(), description="Those of them whose work changes by the hour and never waits."
+    )
     accelerator: str = Field(description="Slug of their reference accelerator.")
     accelerators: Accelerators = Field(
         description="Accelerators that they need together, in the month that needs most."

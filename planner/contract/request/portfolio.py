@@ -22,7 +22,7 @@ from planner.contract.request.constraints import (
 )
 from planner.contract.request.finance import Data, Finance, Rates
 from planner.contract.request.on_prem import ExistingCommitment, LeasedServer, OnPrem, OwnedServers
-from planner.contract.request.workload import DEFAULT_MONTHS, Workload
+from planner.contract.request.workload import DEFAULT_MONTHS, AcceleratorHours, Workload
 from planner.contract.validation import (
     Currency,
     Entries,
@@ -129,6 +129,9 @@ class PortfolioProject(RequestModel):
     at_once: bool = False
     """Whether its peak is kept for it in every month, as with sized work; false: jobs of given
     hours take turns with those of other projects."""
+    week_profile: Annotated[Entries[Annotated[Number, Field(ge=0)]], Field(max_length=168)] = ()
+    """Relative use in each hour of a day (24 values) or of a week (168, from Monday) by hours that
+    wait for nobody, such as serving: jobs of others work on what it leaves by night."""
     job_hours: Annotated[Number, Field(ge=0.01, le=10_000)] = DEFAULT_JOB_HOURS
     """Mean length of a job, h."""
     max_wait_hours: Annotated[Number, Field(ge=0, le=10_000)] = DEFAULT_MAX_WAIT_HOURS
@@ -161,6 +164,11 @@ class PortfolioProject(RequestModel):
                     "is for the plan of one project alone, as projects of a portfolio share "
                     "machines; leave it out",
                 )
+        profile, work = self.week_profile, self.workload
+        if profile and (len(profile) not in (24, 168) or not any(profile)):
+            yield InvalidInput("week_profile", "takes 24 or 168 values, not all of them 0")
+        if profile and (self.window or not isinstance(work, AcceleratorHours)):
+            yield InvalidInput("week_profile", "is for given hours that stay in their months")
         if self.window and (self.data.storage_gib or self.data.egress_gib_per_month):
             yield InvalidInput(
                 "window",

@@ -49,3 +49,26 @@ def queue(jobs, accelerators: int):
             free -= size
             heapq.heappush(running, (now + hours, size))
     return waits
+
+
+def queue_by_hour(jobs, accelerators: int, at_once):
+    """[N] hours that each job is not at work until it is done, where other work takes `at_once`
+    accelerators in each hour: the first to come that fit are at work, and the others pause."""
+    left, waits = [job[1] for job in jobs], np.zeros(len(jobs))
+    now, at, unfinished = 0.0, 0, []
+    while at < len(jobs) or unfinished:
+        free = accelerators - at_once[int(now + 1e-9) % len(at_once)]
+        needed = np.cumsum([jobs[job][2] for job in unfinished])
+        works = unfinished[: int((needed <= free).sum())]
+        events = [np.floor(now + 1e-9) + 1, *(now + left[job] for job in works)]
+        until = min(events + [job[0] for job in jobs[at : at + 1]])
+        for job in unfinished[len(works) :]:
+            waits[job] += until - now
+        for job in works:
+            left[job] -= until - now
+        unfinished = [job for job in unfinished if left[job] > 1e-9]
+        now = until
+        while at < len(jobs) and jobs[at][0] <= now:
+            unfinished.append(at)
+            at += 1
+    return waits

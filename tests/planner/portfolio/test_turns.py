@@ -11,6 +11,7 @@ from planner.portfolio.joint_model import GroupBounds, solve_joint
 from planner.portfolio.preparation import JointInputs, PortfolioPreparation
 from planner.portfolio.waiting import wait_of_like_jobs
 from pricing.bundled.catalog import bundled_catalog
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project
 from tests.planner.portfolio.portfolios import planned as plan
 
@@ -98,6 +99,29 @@ def test_a_month_with_one_project_at_work_needs_its_peak():
     answer = plan(request)
     assert answer.feasible
     assert all(pool.accelerators >= PEAK for pool in answer.pools)
+
+
+def test_training_works_by_night_on_what_serving_leaves():
+    day = [1] * 8 + [8] * 12 + [1] * 4
+    request = labs(4, 12)
+    serving = work(16 * 730 * 0.5, 16)
+    request["projects"] += [project("chat", serving, at_once=True, week_profile=day)]
+    answer = plan(request)
+    (pool,) = answer.pools
+    assert (pool.by_hour, len(pool.projects)) == (("chat",), 5)
+    request["projects"][-1]["week_profile"] = []
+    apart = plan(request)
+    assert 16 <= pool.accelerators < 16 + PEAK
+    assert answer.net_present_cost < apart.net_present_cost
+    assert "Jobs of 4 projects work on what chat leaves in each hour" in answer.headline
+
+
+@pytest.mark.parametrize("profile", [[1, 2, 3], [0] * 24])
+def test_a_profile_of_another_length_or_without_use_is_refused(profile):
+    request = labs(2, 12)
+    request["projects"][0]["week_profile"] = profile
+    with pytest.raises(InvalidInput, match="24 or 168 values"):
+        read_portfolio(request)
 
 
 @pytest.fixture(scope="module")

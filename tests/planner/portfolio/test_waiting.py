@@ -7,12 +7,14 @@ import pytest
 
 from planner.portfolio.waiting import (
     Jobs,
+    Month,
     erlang_c,
     simulate_waits,
     smallest_pool,
+    smallest_pools,
     wait_of_like_jobs,
 )
-from tests.planner.portfolio.plain_queue import draw_jobs, queue
+from tests.planner.portfolio.plain_queue import draw_jobs, queue, queue_by_hour
 
 LABS = tuple(Jobs(730.0, 1.0, 4.0, 8.0) for _ in range(12))
 
@@ -53,7 +55,7 @@ def test_a_job_that_takes_more_than_there_is_never_starts():
 
 
 def test_the_pool_is_the_smallest_that_keeps_the_wait():
-    pool = smallest_pool(LABS, 8, 96)
+    pool = smallest_pool(Month(LABS, 8, 96))
     waits = [wait_of_like_jobs(n, 12.0, 4.0).p90 for n in range(12, 97)]
     assert pool.accelerators == 12 + next(i for i, wait in enumerate(waits) if wait <= 8)
     assert pool.waits.p90 <= 8
@@ -61,7 +63,7 @@ def test_the_pool_is_the_smallest_that_keeps_the_wait():
 
 def test_one_hour_of_patience_takes_two_machines_of_eight():
     hasty = tuple(one._replace(max_wait_hours=1.0) for one in LABS)
-    assert smallest_pool(hasty, 8, 96).accelerators == 16
+    assert smallest_pool(Month(hasty, 8, 96)).accelerators == 16
 
 
 @pytest.mark.parametrize(
@@ -79,19 +81,75 @@ def test_a_pool_of_unlike_jobs_keeps_each_wait_and_a_smaller_one_does_not(kinds)
         waits = np.concatenate([queue(jobs, accelerators) for jobs in traces])
         return max((waits[of == i] > one.max_wait_hours).mean() for i, one in enumerate(kinds))
 
-    pool = smallest_pool(kinds, 8, 60)
+    pool = smallest_pool(Month(kinds, 8, 60))
     assert most_late(int(pool.accelerators)) <= 0.11
     assert most_late(int(pool.accelerators) - 1) > 0.085
 
 
 def test_a_pool_is_never_below_its_highest_peak_nor_above_their_sum():
-    assert smallest_pool(LABS, 40, 96).accelerators == 40
-    assert smallest_pool(LABS, 8, 12).accelerators == 12
-    assert smallest_pool(LABS, 8, 12.5).accelerators == 12.5
+    assert smallest_pool(Month(LABS, 40, 96)).accelerators == 40
+    assert smallest_pool(Month(LABS, 8, 12)).accelerators == 12
+    assert smallest_pool(Month(LABS, 8, 12.5)).accelerators == 12.5
 
 
 def test_large_jobs_need_a_pool_that_holds_several_of_them():
-    pool = smallest_pool((Jobs(6 * 730.0, 8, 4.0, 8.0), Jobs(6 * 730.0, 8, 4.0, 9.0)), 8, 96)
+    kinds = (Jobs(6 * 730.0, 8, 4.0, 8.0), Jobs(6 * 730.0, 8, 4.0, 9.0))
+    pool = smallest_pool(Month(kinds, 8, 96))
     jobs = int(pool.accelerators) // 8
     assert pool.accelerators == 8 * jobs
     assert wait_of_like_jobs(jobs, 1.5, 4.0).p90 <= 8 < wait_of_like_jobs(jobs - 1, 1.5, 4.0).p90
+
+
+def test_a_month_without_hours_needs_no_more_than_its_highest_peak():
+    idle = tuple(one._replace(hours=0.0) for one in LABS)
+    assert smallest_pool(Month(idle, 8, 96)).accelerators == 8
+    assert smallest_pool(Month((), 0, 96)).accelerators == 0
+    assert smallest_pool(Month((), 0, 96, (3, 9))).accelerators == 9
+
+
+NIGHT_AND_DAY = (2,) * 8 + (16,) * 12 + (2,) * 4
+
+
+@pytest.mark.parametrize(
+    ("kinds", "at_once"),
+    [
+        ((Jobs(4000.0, 1, 4.0, 8.0),), NIGHT_AND_DAY),
+        ((Jobs(2500.0, 1, 3.0, 8.0), Jobs(2000.0, 2, 8.0, 12.0)), NIGHT_AND_DAY),
+    ],
+)
+def test_jobs_work_on_what_others_leave_by_night_as_in_a_queue_run_event_by_event(kinds, at_once):
+    pool = smallest_pool(Month(kinds, 16.0, 200.0, at_once))
+
+    def waits_on(accelerators):
+        jobs = draw_jobs(list(kinds), 10_000, 3)
+        waits = queue_by_hour(jobs, accelerators, at_once)[1_000:-1_000]
+        return waits, np.array([job[3] for job in jobs])[1_000:-1_000]
+
+    waits, of = waits_on(int(pool.accelerators))
+    assert pool.waits.mean == pytest.approx(waits.mean(), rel=0.1)
+    assert pool.waits.p90 == pytest.approx(np.quantile(waits, 0.9), rel=0.1)
+    late = [(waits[of == i] > one.max_wait_hours).mean() for i, one in enumerate(kinds)]
+    assert max(late) <= 0.11
+    waits, of = waits_on(int(pool.accelerators) - 1)
+    late = [(waits[of == i] > one.max_wait_hours).mean() for i, one in enumerate(kinds)]
+    assert max(late) > 0.09
+    assert pool.accelerators < 16 + smallest_pool(Month(kinds, 0.0, 200.0)).accelerators
+
+
+def test_of_many_months_those_between_simulated_ones_are_a_node_away_at_most():
+    draw = np.random.default_rng(5)
+    months = [
+        Month(
+            tuple(
+                Jobs(float(draw.uniform(1500, 4500)), size, hours, 8.0)
+                for size, hours in ((1, 2.0), (2, 12.0), (4, 6.0))
+            ),
+            8.0,
+            200.0,
+        )
+        for _ in range(16)
+    ]
+    sized = [pool.accelerators for pool in smallest_pools(months)]
+    exact = [smallest_pool(one).accelerators for one in months]
+    apart = np.abs(np.array(sized) - exact)
+    assert (apart <= 4).all()
