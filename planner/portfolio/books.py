@@ -116,15 +116,6 @@ class Books:
         pays = zip(self.cash_per_month, other.cash_per_month, strict=True)
         return all(own <= others for own, others in pays) and self.machines == other.machines
 
-    def hours_of(self, source: str) -> dict[str, float]:
-        """Node-hours that each project uses of an offer or server, by its name."""
-        return {
-            member.name: sum(
-                float(part.used_hours[source].sum()) for part in parts if source in part.used_hours
-            )
-            for member, parts in zip(self.members, self.own, strict=True)
-        }
-
     @property
     def buys(self) -> bool:
         """Whether any server is bought or leased."""

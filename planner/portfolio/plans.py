@@ -20,7 +20,7 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.books import Books, JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
 from planner.portfolio.preparation import JointInputs, Key, PortfolioPreparation, PreparedProject
-from planner.portfolio.shares import GroupCosts
+from planner.portfolio.shares import Game, remember
 from pricing.common.invalid_input import InvalidInput
 
 JOBS_A_UNIT = 8
@@ -81,7 +81,6 @@ class PortfolioPlans:
         self.preparation, self.work = preparation, work
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
-        self._bounds: dict[frozenset[str], float] = {}
         self._tried: dict[Key, PreparedProject] = {}
         """Projects as they are laid for want of room within the limits of all."""
 
@@ -95,17 +94,18 @@ class PortfolioPlans:
     @cached_property
     def alone(self) -> dict[str, StandAlone]:
         """Each project by itself, by name."""
-        work, search = self.work.share(ALONE_SHARE, stops=False), PlanSearch(self.preparation)
+        work = self.work.share(ALONE_SHARE, stops=False)
         return {
-            name: plan_alone(member, search, work.share(1 / (len(self.members) - i), stops=False))
+            name: plan_alone(
+                member, self.preparation, work.share(1 / (len(self.members) - i), stops=False)
+            )
             for i, (name, member) in enumerate(self.members.items())
         }
 
-    @property
-    def search(self) -> PlanSearch:
-        """Searches for plans of several."""
+    def joint(self, members: Sequence[PreparedProject], may_buy: bool = True) -> JointInputs:
+        """Some projects together, of which all know the commitments."""
         laid_alone = (one.member for one in self.alone.values() if one.is_sooner)
-        return PlanSearch(self.preparation, (*laid_alone, *self._tried.values()))
+        return self.preparation.joint(members, (*laid_alone, *self._tried.values()), may_buy)
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none.
@@ -172,14 +172,14 @@ class PortfolioPlans:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound)
-        joint = self.search.joint(members)
+        joint = self.joint(members)
         rents = [self.alone[member.name].renting for member in members]
-        books, bound = self.search.cheapest(joint, work)
-        may_buy = books is None or self.search.clears_hurdle(books, rents)
+        books, bound = JointBudgets(joint).search(work)
+        may_buy = books is None or clears_hurdle(self.preparation, books, rents)
         if apart is None and together is not None and self._keeps_limits(joint, together, books):
             apart = together
         if not may_buy:
-            books, bound = self.search.cheapest(self.search.joint(members, may_buy=False), work)
+            books, bound = JointBudgets(self.joint(members, may_buy=False)).search(work)
         candidates = [apart, books]
         known = [one for one in candidates if one is not None]
         if not known:
@@ -191,7 +191,7 @@ class PortfolioPlans:
         """Whether the plans of projects apart, put together, keep to the limits of all: their
         lines to the budgets, and where there are quotas they are the same machines as the plan
         that was found."""
-        if not self.search.keeps_budgets(joint, apart):
+        if JointBudgets(joint).excess(apart):
             return False
         servers = self.preparation.request.on_prem.servers or ()
         has_room = all(server.max_units is None for server in servers)
@@ -228,7 +228,7 @@ class PortfolioPlans:
             members = plan.members_of(group)
             if len(group) == 1 and not self._is_as_alone(members[0]):
                 members, most = [self.alone[members[0].name].member], None
-            joint = self.search.joint(members, plan.may_buy)
+            joint = self.joint(members, plan.may_buy)
             work.charge(sum(pool.simulated_jobs for pool in joint.pools) // JOBS_A_UNIT)
             group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
@@ -254,25 +254,31 @@ class PortfolioPlans:
         """What a group is known to pay: that of the plan that is advised."""
         self._costs[group] = float(cents)
 
-    def least_cost(self, group: frozenset[str], plan: PortfolioPlan, work: WorkMeter) -> float:
-        """What no plan of a group costs less than, in cents, where each group brings machines of
-        its own: a model for each, with the work in the months of the `plan` of all. Fractions of
-        machines are allowed."""
-        if not group:
-            return 0.0
-        if group not in self._bounds:
-            joint = self.search.joint(plan.members_of(group))
-            bound = GroupBounds(joint.problem, work).least_cost(group)
-            self._bounds[group] = (bound + joint.base_cost) * 100
-        return self._bounds[group]
-
-    def group_costs(self, plan: PortfolioPlan) -> GroupCosts | None:
-        """The same from one model for all groups; None where some project holds machines."""
-        if self.preparation.holds:
-            return None
+    def relaxed_game(self, plan: PortfolioPlan, work: WorkMeter) -> Game:
+        """What no plan of a group costs less than, in cents, with the work in the months of the
+        `plan` of all, where fractions of machines are allowed: one model for all groups of projects
+        that share machines, or one for each where groups bring machines of their own."""
         members = [plan.laid.get(name, one) for name, one in self.members.items()]
-        base_costs = {one.name: self.search.joint([one]).base_cost for one in members}
-        return GroupCosts(self.search.joint(members).problem, base_costs)
+        if self.preparation.holds:
+
+            def least_cost(group: frozenset[str]) -> float:
+                joint = self.joint([one for one in members if one.name in group])
+                return (GroupBounds(joint.problem, work).least_cost(group) + joint.base_cost) * 100
+
+            return remember(least_cost)
+        base = {one.name: self.joint([one]).base_cost for one in members}
+        parts = [
+            (frozenset(base) & {one.name for one in part.projects},
+             remember(GroupBounds(part, work).least_cost))
+            for part in self.joint(members).problem.split()
+        ]  # fmt: skip
+        return lambda group: (
+            100
+            * (
+                sum(cost(group & names) for names, cost in parts)
+                + sum(base[name] for name in sorted(group))
+            )
+        )
 
 
 def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> PortfolioPlan | None:
@@ -281,36 +287,17 @@ def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> Portfol
     return other if other.books.net_present_cost < best.books.net_present_cost else best
 
 
-@dataclass(frozen=True)
-class PlanSearch:
-    """Searches for plans of the projects of one request."""
-
-    preparation: PortfolioPreparation
-    laid: tuple[PreparedProject, ...] = ()
-    """Projects as they are laid otherwise than asked, so that all know their commitments."""
-
-    def joint(self, members: Sequence[PreparedProject], may_buy: bool = True) -> JointInputs:
-        """Some projects together."""
-        chosen = tuple(members)
-        return JointInputs.of(chosen, self.preparation.inputs(chosen, self.laid), may_buy)
-
-    def cheapest(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
-        """The books of the cheapest plan, and what no plan costs less than."""
-        return JointBudgets(joint).search(work)
-
-    def keeps_budgets(self, joint: JointInputs, books: Books) -> bool:
-        """Whether the lines of a plan keep to every budget of all together."""
-        return not JointBudgets(joint).excess(books)
-
-    def clears_hurdle(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
-        """Whether what is bought saves the hurdle against renting apart, net present, where all of
-        that is known."""
-        known = [rent for rent in rents if rent is not None]
-        if not books.buys or len(known) < len(rents):
-            return True
-        terms = Terms.of(self.preparation.projects[0].alone.assumptions)
-        saved = float(sum(known, Decimal(0)) - books.net_present_cost)
-        return saved >= max(terms.hurdle_share * float(books.capital), terms.effort_cost)
+def clears_hurdle(
+    preparation: PortfolioPreparation, books: Books, rents: Sequence[Decimal | None]
+) -> bool:
+    """Whether what is bought saves the hurdle against renting apart, net present, where all of that
+    is known."""
+    known = [rent for rent in rents if rent is not None]
+    if not books.buys or len(known) < len(rents):
+        return True
+    terms = Terms.of(preparation.projects[0].alone.assumptions)
+    saved = float(sum(known, Decimal(0)) - books.net_present_cost)
+    return saved >= max(terms.hurdle_share * float(books.capital), terms.effort_cost)
 
 
 @dataclass(frozen=True)
@@ -357,13 +344,15 @@ class StandAlone:
         return self.books.net_present_cost < other.books.net_present_cost
 
 
-def plan_alone(member: PreparedProject, search: PlanSearch, work: WorkMeter) -> StandAlone:
+def plan_alone(
+    member: PreparedProject, preparation: PortfolioPreparation, work: WorkMeter
+) -> StandAlone:
     """The best plan of one project: that of its comparison, with its runs done sooner where that
     costs less, or with its hours moved within its window."""
     as_stated = ComparisonResults(member.alone, work)
     spread = alone = _compared(member, as_stated)
     if member.movable is not None:
-        alone = _move(alone, search, work)
+        alone = _move(alone, preparation, work)
     if not may_be_sooner(member):
         return alone
     sooner = finish_early(as_stated)
@@ -396,22 +385,15 @@ def _compared(member: PreparedProject, results: ComparisonResults) -> StandAlone
     return StandAlone(member, books, SCENARIO_TITLES[chosen.key], rent, chosen.bound)
 
 
-def _move(alone: StandAlone, search: PlanSearch, work: WorkMeter) -> StandAlone:
-    moved, bound = _find_moved(alone.member, alone.renting, search, work)
+def _move(alone: StandAlone, preparation: PortfolioPreparation, work: WorkMeter) -> StandAlone:
+    """With its hours moved within its window, where that costs less. Where the cheapest plan buys
+    what does not pay back, the cheapest that buys nothing or only what does, as for several."""
+    members = [alone.member]
+    moved, bound = JointBudgets(preparation.joint(members)).search(work)
+    if moved is not None and not clears_hurdle(preparation, moved, [alone.renting]):
+        moved, bound = JointBudgets(preparation.joint(members, may_buy=False)).search(work)
     alone = replace(alone, bound=bound)
     if moved is None:
         return alone
     other = replace(alone, books=moved, way="Moving its hours within its window", why_not=())
     return other if other.costs_less_than(alone) else alone
-
-
-def _find_moved(
-    member: PreparedProject, rent: Decimal | None, search: PlanSearch, work: WorkMeter
-) -> tuple[Books | None, float]:
-    """The best plan of one project that moves its hours within its window, and what no plan of
-    it costs less than. Where the cheapest buys what does not pay back, the cheapest that buys
-    nothing or only what does, as for several projects."""
-    books, bound = search.cheapest(search.joint([member]), work)
-    if books is None or search.clears_hurdle(books, [rent]):
-        return books, bound
-    return search.cheapest(search.joint([member], may_buy=False), work)

@@ -13,9 +13,10 @@ from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
+from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import PortfolioPreparation
-from planner.portfolio.risk import PortfolioSimulation, ProjectDraws
+from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, Work
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
@@ -132,7 +133,8 @@ class PortfolioResults:
         if self.request.shares != "use":
             with suppress(WorkSpentError):
                 return self._shapley(plan, limits)
-        return divide_by_use(self._use_weights(plan), plan.cents, limits)
+        rates = (one for one in Usage(plan.books).charge_rates() if one.kind == "all")
+        return divide_by_use({one.project: float(one.cost) for one in rates}, plan.cents, limits)
 
     def _shapley(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         names, plans = self.served, self.plans
@@ -150,35 +152,13 @@ class PortfolioResults:
         """What no plan of a group costs less than: fractions of machines are allowed."""
         plan, work = self.plan, self._shares_work
         assert plan is not None
-        costs = self.plans.group_costs(plan)
-        if costs is not None:
-            return costs.game(work)
-        return lambda group: self.plans.least_cost(group, plan, work)
+        return self.plans.relaxed_game(plan, work)
 
     def _game(self, plan: PortfolioPlan) -> Game:
         preparation = self.preparation
         keeps_rules = plan.may_buy or not plan.books.buys
         most = plan.cost_without_others if keeps_rules and not preparation.holds else None
         return lambda group: self.plans.cost(group, plan, self._shares_work, most)
-
-    def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
-        books = plan.books
-        weights = {
-            member.name: float(sum((part.total_cost for part in parts), Decimal(0)))
-            for member, parts in zip(books.members, books.own, strict=True)
-        }
-        if books.shared is None:
-            return weights
-        costs: dict[str, float] = {}
-        for line in books.shared.lines:
-            costs[line.source] = costs.get(line.source, 0.0) + float(line.amount)
-        for source, cost in costs.items():
-            hours = books.hours_of(source)
-            in_all = sum(hours.values())
-            for name in weights:
-                part = hours.get(name, 0.0) / in_all if in_all else 1 / len(weights)
-                weights[name] += cost * part
-        return weights
 
     @cached_property
     def better_apart(self) -> tuple[str, ...]:
@@ -236,7 +216,12 @@ class PortfolioResults:
     def simulated(self) -> Floats | None:
         """[2, N] net present and nominal cost of the plan in simulated outcomes; None where the
         work left allows for too few. After all else that takes work."""
-        return None if self._drawn is None else self._drawn[0].cost(self._drawn[1])
+        drawn = self._drawn
+        return None if drawn is None else drawn[0].cost(drawn[1], known=self._works)
+
+    @cached_property
+    def _works(self) -> dict[object, list[Work]]:
+        return {}
 
     @cached_property
     def risk_allowance(self) -> dict[Cause, Decimal]:
@@ -248,7 +233,7 @@ class PortfolioResults:
         causes, before, added = list(Cause), plan.books.total_cost, dict[Cause, Decimal]()
         for n, cause in enumerate(causes, start=1):
             some = frozenset(causes[:n])
-            costs = simulated if n == len(causes) else drawn[0].cost(drawn[1], some)
+            costs = simulated if n == len(causes) else drawn[0].cost(drawn[1], some, self._works)
             mean = cents(float(costs[1].mean()))
             added[cause], before = mean - before, mean
         return added

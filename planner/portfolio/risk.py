@@ -9,7 +9,7 @@ the rest as in a comparison of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -78,8 +78,6 @@ class PortfolioSimulation:
     """The plan of some projects, as outcomes see it."""
 
     books: Books
-    _works: dict[tuple[int, frozenset[Cause]], list[Work]] = field(default_factory=dict)
-    """The work of joint plans by place and what moves it: prices do not."""
 
     @cached_property
     def _leaves(self) -> tuple[Books, ...]:
@@ -150,25 +148,26 @@ class PortfolioSimulation:
         return draw_as_planned(self.drivers, self._months)
 
     def cost(
-        self, draws: Sequence[ProjectDraws], moved_by: Set[Cause] = frozenset(Cause)
+        self,
+        draws: Sequence[ProjectDraws],
+        causes: Set[Cause] = frozenset(Cause),
+        known: dict[object, list[Work]] | None = None,
     ) -> Floats:
-        """[2, N] net present and nominal cost of the plan, where `moved_by` alone varies."""
+        """[2, N] net present and nominal cost of the plan, where these causes alone vary. `known`:
+        who works on what in these draws, which other costs of them may go by."""
+        works = {} if known is None else known
         total, place = np.zeros((2, len(draws[0].outcomes.slip))), 0
-        moved = frozenset(moved_by & _MOVE_WORK)
-        draws = [
-            replace(one, outcomes=one.outcomes.with_causes(moved_by))
-            if moved_by < set(Cause)
-            else one
-            for one in draws
-        ]
+        moved = frozenset(causes & _MOVE_WORK)
+        if causes < set(Cause):
+            draws = [replace(one, outcomes=one.outcomes.with_causes(causes)) for one in draws]
         for leaf, views in zip(self._leaves, self._views, strict=True):
             own = draws[place : place + len(leaf.members)]
             if views:
                 joint = _Joint(SharedView(leaf, views), own, self.parameters[place:])
                 held, nodes = joint.hold()
-                if (place, moved) not in self._works:
-                    self._works[place, moved] = joint.work_on(nodes)
-                total += held + joint.pay(self._works[place, moved])
+                if (place, moved) not in works:
+                    works[place, moved] = joint.work_on(nodes)
+                total += held + joint.pay(works[place, moved])
             else:
                 order = own[0].by_slip
                 simulation = self._alone(leaf, place, own[0])

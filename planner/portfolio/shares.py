@@ -16,9 +16,6 @@ from math import factorial, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.work import WorkMeter
-from planner.portfolio.joint_model import GroupBounds, JointProblem
-
 Game = Callable[[frozenset[str]], float]
 EXACT_PROJECTS = 8
 """Projects up to which all groups are planned: 255 of them."""
@@ -235,29 +232,8 @@ def find_group_better_off(
     return best
 
 
-@dataclass(frozen=True)
-class GroupCosts:
-    """What no plan of a group costs less than, of projects that hold no machines yet: fractions
-    of machines are allowed, and one model serves all groups."""
-
-    joint: JointProblem
-    base_costs: Mapping[str, float]
-    """What is due of each project whatever the plan, net present."""
-
-    def game(self, work: WorkMeter) -> Game:
-        """The cost of each group, in cents; each worked out once, from where the last one ended."""
-        bounds = [_known(GroupBounds(one, work).least_cost) for one in self.joint.split()]
-        names = [frozenset(p.name for p in one.projects) for one in self.joint.split()]
-
-        def least_cost(group: frozenset[str]) -> float:
-            base = sum(self.base_costs[name] for name in sorted(group))
-            parts = zip(bounds, names, strict=True)
-            return (sum(bound(group & some) for bound, some in parts) + base) * 100
-
-        return least_cost
-
-
-def _known(game: Game) -> Game:
+def remember(game: Game) -> Game:
+    """The cost of each group worked out once, and nothing for nobody."""
     known: dict[frozenset[str], float] = {frozenset(): 0.0}
 
     def cost(group: frozenset[str]) -> float:

@@ -20,7 +20,7 @@ from planner.costing.analysis.outcomes import PriceDrivers, planned_outcomes
 from planner.costing.choice import round_to_error
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.portfolio.books import Allotment
+from planner.portfolio.books import Allotment, JointBudgets
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
@@ -130,7 +130,7 @@ def test_one_project_on_joint_machines_costs_what_it_does_on_its_own() -> None:
     """The same plan seen both ways, in the same outcomes."""
     results, alone = simulated(relay(1))
     member = results.preparation.projects
-    joint, _ = results.plans.search.cheapest(results.plans.search.joint(member), results.work)
+    joint, _ = JointBudgets(results.plans.joint(member)).search(results.work)
     assert joint is not None
     assert results.plan is not None
     assert joint.total_cost == results.plan.books.total_cost
