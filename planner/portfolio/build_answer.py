@@ -85,7 +85,9 @@ class _Builder:
         first = results.preparation.projects[0].alone
         comparison = ComparisonResults(first)
         cost = None if plan is None else plan.books.net_present_cost
-        apart = results.apart
+        books, zero = results.books_apart, Decimal("0.00")
+        apart = None if books is None else sum((one.net_present_cost for one in books), zero)
+        in_all = None if books is None else sum((one.total_cost for one in books), zero)
         saving = None if cost is None or apart is None else apart - cost
         shares = results.shares
         return PortfolioAnswer(
@@ -100,7 +102,7 @@ class _Builder:
             total_cost=None if plan is None else plan.books.total_cost,
             gap=None if plan is None else round(plan.gap, 6),
             apart=apart,
-            apart_total=results.apart_total,
+            apart_total=in_all,
             saving=saving,
             saving_fraction=None if saving is None or not apart else float(saving / apart),
             shares_method=None if shares is None else shares.method,

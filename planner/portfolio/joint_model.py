@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,6 @@ from planner.costing.optimizer.plan_model import (
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, RentalOption
 from planner.costing.optimizer.work import WorkMeter
 
-Option = TypeVar("Option", RentalOption, CommitmentOption)
 DEFAULT_GAP = 1e-3
 _NOISE = 1e-7
 """Nodes and node-hours below which a value counts as none."""
@@ -74,10 +72,9 @@ class ProjectProblem:
     def choices(self) -> tuple[object, ...]:
         """What it may use, and how."""
         problem = self.problem
-        keys = [(one.key, one.capacity) for one in problem.rental_options]
-        keys += [(one.key, one.capacity) for one in problem.units]
+        keys = (*(one.key for one in problem.rental_options), *self.units)
         is_alone = problem.whole_nodes or len(set(self.kinds.values())) > 1
-        return tuple(keys), problem.max_spot_share, self.whole_nodes, self.name if is_alone else ""
+        return keys, problem.max_spot_share, self.whole_nodes, self.name if is_alone else ""
 
     def with_work(self, hours: Floats, peak: Floats) -> ProjectProblem:
         """The same for other hours and peaks."""
@@ -120,8 +117,9 @@ class JointProblem:
     """
 
     projects: tuple[ProjectProblem, ...]
-    turns: tuple[Turn, ...] = ()
-    """Projects that have the same part of a month's hours and of its peak."""
+    in_turn: tuple[JointPart, ...] = ()
+    """Work that some of them do in turn, beside their own: at work as long as each other, they
+    need together what one project would."""
 
     @property
     def months(self) -> int:
@@ -156,43 +154,19 @@ class JointProblem:
         return tuple(self._some(sorted(places)) for _, places in groups)
 
     def _some(self, places: Sequence[int]) -> JointProblem:
-        turns = [turn for turn in self.turns if turn.places[0] in places]
-        moved = [replace(one, places=tuple(map(places.index, one.places))) for one in turns]
-        return JointProblem(tuple(self.projects[place] for place in places), tuple(moved))
+        in_turn = [
+            JointPart(one.project, {places.index(i): row for i, row in one.shares.items()})
+            for one in self.in_turn
+            if min(one.shares) in places
+        ]
+        return JointProblem(tuple(self.projects[place] for place in places), tuple(in_turn))
 
     @cached_property
     def parts(self) -> tuple[JointPart, ...]:
-        """The work of each project, of those that take turns and may use the same at the same cost
-        once for all: what they would use apart adds up to a plan of their sum, and each may have
-        its share of that."""
-        parts, alone = [], {i: np.ones(self.months, bool) for i in range(len(self.projects))}
-        for turn in self.turns:
-            members = [self.projects[place] for place in turn.places]
-            hours = np.array([one.problem.hours for one in members]) * turn.months
-            merged = _merge(members, hours)
-            if merged is not None:
-                shares = hours / np.maximum(hours.sum(axis=0), _NOISE)
-                parts.append(JointPart(merged, dict(zip(turn.places, shares, strict=True))))
-                alone |= dict.fromkeys(turn.places, ~turn.months)
+        """The work of each, then that of several."""
         every = np.ones(self.months)
-        for place, inside in alone.items():
-            own, problem = self.projects[place], self.projects[place].problem
-            if not inside.all():
-                own = own.with_work(problem.hours * inside, problem.peak * inside)
-            if inside.all() or own.problem.hours.any():
-                parts.append(JointPart(own, {place: every}))
-        return tuple(parts)
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Projects whose jobs take turns in some months, so that they are at work as long as each
-    other there."""
-
-    places: tuple[int, ...]
-    """Where they stand among the projects."""
-    months: NDArray[np.bool_]
-    """[T]"""
+        own = (JointPart(project, {i: every}) for i, project in enumerate(self.projects))
+        return (*own, *self.in_turn)
 
 
 @dataclass(frozen=True)
@@ -202,48 +176,6 @@ class JointPart:
     project: ProjectProblem
     shares: Mapping[int, Floats]
     """Place of a project → [T] the share that it has of the work."""
-
-
-def _merge(members: Sequence[ProjectProblem], hours: Floats) -> ProjectProblem | None:
-    """One project with the [p, T] hours of some that are at work as long as each other; None where
-    they may not use the same for the same cost."""
-    if len({one.choices for one in members}) > 1:
-        return None
-    at_work = hours > 0
-    rentals, units = [], []
-    for offers in zip(*(one.problem.rental_options for one in members), strict=True):
-        there = [at_work[0] | True if o.available is None else o.available for o in offers]
-        for_all = (np.array(there) | ~at_work).all(axis=0)
-        offer = _at_same_cost(offers, at_work & for_all)
-        if offer is None:
-            return None
-        rentals.append(replace(offer, available=for_all))
-    for same in zip(*(one.problem.units for one in members), strict=True):
-        unit = _at_same_cost(same, at_work)
-        if unit is None:
-            return None
-        units.append(unit)
-    peak = np.array([one.problem.peak for one in members]) * at_work
-    problem = replace(
-        members[0].problem,
-        hours=hours.sum(axis=0),
-        peak=peak.sum(axis=0),
-        rental_options=tuple(rentals),
-        units=tuple(units),
-    )
-    return replace(members[0], problem=problem)
-
-
-def _at_same_cost(same: Sequence[Option], at_work: NDArray[np.bool_]) -> Option | None:
-    """One of the same options of several, at what it costs who is at work; None where that is not
-    the same."""
-    rows = {}
-    for name in ("hour_cost", "hour_cash"):
-        costs = np.array([getattr(one, name) for one in same])
-        rows[name] = most = np.where(at_work, costs, 0.0).max(axis=0)
-        if not np.allclose(np.where(at_work, costs, most), most, rtol=_ROUNDING):
-            return None
-    return replace(same[0], hour_cost=rows["hour_cost"], hour_cash=rows["hour_cash"])
 
 
 @dataclass(frozen=True)

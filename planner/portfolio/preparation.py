@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -21,12 +21,12 @@ from planner.contract.request.workload import AcceleratorHours, Run
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import CommitmentOption
+from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from planner.costing.optimizer.solve import restrict_sources
 from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
 from planner.costing.solve_by_kind import rent_in_parts
-from planner.portfolio.joint_model import JointProblem, MovableWork, ProjectProblem
+from planner.portfolio.joint_model import JointPart, JointProblem, MovableWork, ProjectProblem
 from planner.portfolio.turns import TurnPool, find_pools, take_turns
 from planner.sizing.demand import Demand, compute_demand
 from pricing.common.invalid_input import InvalidInput
@@ -347,12 +347,46 @@ class JointInputs:
             first.problem, base_cash=cash[:months], base_payments=float(np.maximum(cash, 0.0).sum())
         )
         projects[0] = replace(first, problem=limits)
-        return JointProblem(_tell_apart(projects), tuple(pool.turn for pool in self.pools))
+        own = list(_tell_apart(projects))
+        in_turn = tuple(self._take_out(own))
+        return JointProblem(tuple(own), in_turn)
+
+    def _take_out(self, projects: list[ProjectProblem]) -> Iterator[JointPart]:
+        """Takes the work that projects do in turn out of theirs, where all may use the same."""
+        for pool in self.pools:
+            if len({projects[place].choices for place in pool.places}) == 1:
+                first, months = pool.places[0], pool.in_turn
+                hours, peak = pool.hours.sum(axis=0) * months, pool.accelerators * months
+                inputs = replace(self.inputs[first], hours=hours, peak=peak)
+                part = _project_problem(self.members[first], inputs, self.may_buy)
+                offers = zip(
+                    *(projects[place].problem.rental_options for place in pool.places), strict=True
+                )
+                rentals = tuple(
+                    replace(offer, available=_is_there_for_all(own, pool.hours))
+                    for offer, own in zip(part.problem.rental_options, offers, strict=True)
+                )
+                problem = replace(part.problem, rental_options=rentals)
+                shares = dict(zip(pool.places, pool.shares, strict=True))
+                yield JointPart(replace(part, problem=problem), shares)
+                for place in pool.places:
+                    own = projects[place]
+                    projects[place] = own.with_work(
+                        own.problem.hours * ~months, own.problem.peak * ~months
+                    )
 
     @cached_property
     def base_cost(self) -> float:
         """Net present cost of what is due whatever the plan."""
         return fixed_cost(self.inputs)
+
+
+def _is_there_for_all(offers: Sequence[RentalOption], hours: Floats) -> NDArray[np.bool_]:
+    """[T] whether all that are at work may rent their offer: some are there for so many machines,
+    or months on end, and each rents for itself."""
+    every = np.ones(hours.shape[1], bool)
+    there = [every if one.available is None else one.available for one in offers]
+    return np.asarray((np.array(there) | (hours <= 0)).all(axis=0))
 
 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:

@@ -13,6 +13,7 @@ from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
+from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import PortfolioPreparation
@@ -25,7 +26,6 @@ from planner.portfolio.shares import (
     divide_by_use,
     divide_exactly,
     find_group_better_off,
-    walk_orders,
 )
 
 PLAN_SHARE, SHARES_SHARE, RANGE_SHARE = 0.5, 0.8, 0.8
@@ -95,19 +95,12 @@ class PortfolioResults:
             return self._plan_of_all
         return self.plans.plan(self.served, self._part(PLAN_SHARE))
 
-    @cached_property
-    def apart(self) -> Decimal | None:
-        """Net present cost of planning those that are served apart; None where one has no plan."""
+    @property
+    def books_apart(self) -> list[Books] | None:
+        """The plans apart of those that are served; None where one has no plan."""
         books = [self.alone[name].books for name in self.served]
-        costs = [one.net_present_cost for one in books if one is not None]
-        return sum(costs, Decimal("0.00")) if len(costs) == len(books) else None
-
-    @cached_property
-    def apart_total(self) -> Decimal | None:
-        """The same, undiscounted."""
-        books = [self.alone[name].books for name in self.served]
-        totals = [one.total_cost for one in books if one is not None]
-        return sum(totals, Decimal("0.00")) if len(totals) == len(books) else None
+        known = [one for one in books if one is not None]
+        return known if len(known) == len(books) else None
 
     @cached_property
     def _shares_work(self) -> WorkMeter:
@@ -144,8 +137,14 @@ class PortfolioResults:
         return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
 
     def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
-        walks = walk_orders(self.served, self._relaxed_game, SAMPLED_ORDERS // 2)
-        return divide_by_samples(self.served, walks, plan.cents, alone, target=TARGET_ERROR)
+        return divide_by_samples(
+            self.served,
+            self._relaxed_game,
+            plan.cents,
+            alone,
+            pairs=SAMPLED_ORDERS // 2,
+            target=TARGET_ERROR,
+        )
 
     @cached_property
     def _relaxed_game(self) -> Game:

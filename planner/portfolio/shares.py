@@ -8,7 +8,7 @@ what the project costs alone. Amounts are whole cents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial, sqrt
@@ -64,42 +64,32 @@ def divide_exactly(
     return Shares(rounded, "shapley", moved=stable is not shares)
 
 
-def walk_orders(
-    names: Sequence[str], game: Game, pairs: int, seed: int = 0
-) -> Iterator[NDArray[np.float64]]:
-    """[n] what each project adds, by name, in sampled orders of joining, each with its reverse:
-    the mean of both, for so many pairs. The seed is fixed and projects are drawn by name, so that
-    the order in which they are given changes nothing."""
-    drawn, ordered = np.random.default_rng(seed), sorted(names)
-    for _ in range(pairs):
-        order = drawn.permutation(len(ordered))
-        yield (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
-
-
 def divide_by_samples(
     names: Sequence[str],
-    walks: Iterable[NDArray[np.float64]],
+    game: Game,
     total: int,
     alone: Mapping[str, int],
     *,
+    pairs: int,
     target: float = 0.0,
 ) -> Shares:
-    """Shapley shares over what projects add in sampled orders (`walk_orders`); ends where the
-    error is at most `target`."""
-    ordered = sorted(names)
-    sums, squares, pairs = np.zeros(len(ordered)), np.zeros(len(ordered)), 0
-    for added in walks:
-        sums, squares, pairs = sums + added, squares + added**2, pairs + 1
-        if pairs >= _LEAST_PAIRS and _error(sums, squares, pairs) <= target:
-            break
-    mean = sums / max(pairs, 1)
+    """Shapley shares over what projects add in sampled orders of joining, each with its reverse:
+    at most so many pairs, and no more where the error is at most `target`. The seed is fixed and
+    projects are drawn by name, so that the order in which they are given changes nothing."""
+    ordered, drawn = sorted(names), np.random.default_rng(0)
+    sums, squares, count = np.zeros(len(ordered)), np.zeros(len(ordered)), 0
+    while count < pairs and (count < _LEAST_PAIRS or _error(sums, squares, count) > target):
+        order = drawn.permutation(len(ordered))
+        added = (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
+        sums, squares, count = sums + added, squares + added**2, count + 1
+    mean = sums / max(count, 1)
     scale = total / float(mean.sum()) if mean.sum() else 1.0
     shares = {name: float(share) * scale for name, share in zip(ordered, mean, strict=True)}
     return Shares(
         round_to_total(shares, total, alone),
         "shapley_sampled",
-        orders=2 * pairs,
-        error=_error(sums, squares, pairs),
+        orders=2 * count,
+        error=_error(sums, squares, count),
     )
 
 

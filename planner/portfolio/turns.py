@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from planner.contract.request.portfolio import PortfolioProject
 from planner.costing.model_inputs import ModelInputs
-from planner.portfolio.joint_model import Turn
 from planner.portfolio.waiting import HOURS_PER_WEEK, Jobs, Month, Pool, smallest_pools
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -40,9 +39,15 @@ class TurnPool:
     do not."""
 
     @property
-    def turn(self) -> Turn:
-        """The same for the model of all."""
-        return Turn(self.places, np.array([pool is not None for pool in self.months]))
+    def in_turn(self) -> NDArray[np.bool_]:
+        """[T] whether they need less than all at once."""
+        return np.array([pool is not None for pool in self.months])
+
+    @property
+    def shares(self) -> Floats:
+        """[p, T] the part of the work that each has in these months."""
+        total: Floats = np.maximum(self.hours.sum(axis=0), _NOISE)
+        return np.where(self.in_turn, self.hours / total, 0.0)
 
     @property
     def saves(self) -> bool:
@@ -69,8 +74,7 @@ class TurnPool:
         """[T] accelerators that one of them needs: its part of the pool."""
         total = np.maximum(self.hours.sum(axis=0), _NOISE)
         part = self.accelerators * self.hours[row] / total
-        in_turn = np.array([pool is not None for pool in self.months])
-        return np.asarray(np.where(in_turn, part, self.peaks[row]), np.float64)
+        return np.asarray(np.where(self.in_turn, part, self.peaks[row]), np.float64)
 
 
 def find_pools(
@@ -96,8 +100,8 @@ def _pool(
     peaks = np.array([inputs[place].peak for place in places])
     chosen = [project for place in places if (project := projects[place])]
     months = [_month(chosen, hours[:, t], peaks[:, t]) for t in range(hours.shape[1])]
-    asked = [one for one in months if one is not None]
-    pools = dict(zip(asked, smallest_pools(asked), strict=True))
+    sharing = [one for one in months if one is not None]
+    pools = dict(zip(sharing, smallest_pools(sharing), strict=True))
     fewer = (
         None if one is None or pools[one].accelerators >= one.most else pools[one] for one in months
     )

@@ -28,10 +28,13 @@ SIMULATED_JOBS = 640_000
 """Jobs of a simulation: the 90th percentile of a wait is then known to a few per cent."""
 _QUEUES = 128
 """Queues that are simulated side by side, each its own."""
+_FEWEST_QUEUES, _LONGEST_JOBS = 16, 25
+"""Queues where jobs of the longest mean length would otherwise follow each other fewer times than
+that: a fleet is as busy as it stays after some of them."""
 _WARM_UP = 0.2
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
-_LOOKS, _SURE = (0.3, 0.5, 1.0), 4.0
+_LOOKS, _SURE = (0.4, 0.6, 1.0), 4.0
 """Shares of the jobs after which a simulation ends if the share of late ones is that many standard
 errors away from what is allowed."""
 _QUEUES_BY_HOUR, _WEEKS, HOURS_PER_WEEK = 32, 10, 168
@@ -272,7 +275,7 @@ class _Waits:
             size, job_hours = self.jobs[0].kind
             load = sum(one.hours for one in self.jobs) / HOURS_PER_MONTH / size
             return wait_of_like_jobs(int(accelerators // size), load, job_hours)
-        waits, of = self._simulated(accelerators, _LOOKS[0])
+        waits, of = self._simulated(accelerators, _LOOKS[-1])
         known = waits[of >= 0]
         return Waits(float(known.mean()), float(np.quantile(known, SHARE_IN_TIME)))
 
@@ -322,8 +325,10 @@ class _Waits:
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:
-        rates = self._rates
-        shape, draw = ((SIMULATED_JOBS // _QUEUES, _QUEUES), np.random.default_rng(_SEED))
+        rates, draw = self._rates, np.random.default_rng(_SEED)
+        longest = _LONGEST_JOBS * max(one.job_hours for one in self.jobs) * float(rates.sum())
+        queues = int(max(min(SIMULATED_JOBS / longest, _QUEUES), _FEWEST_QUEUES))
+        shape = SIMULATED_JOBS // queues, queues
         arrivals = np.cumsum(draw.exponential(1 / rates.sum(), shape), axis=0)
         of = draw.choice(len(rates), shape, p=rates / rates.sum())
         lengths = draw.exponential(np.array([one.job_hours for one in self.jobs])[of])

@@ -13,7 +13,6 @@ from planner.portfolio.shares import (
     divide_exactly,
     find_group_better_off,
     move_into_core,
-    walk_orders,
 )
 
 NAMES = "abcde"
@@ -35,7 +34,7 @@ def game_of(seed, count):
 
 
 def sample(names, game, total, alone, orders):
-    return divide_by_samples(names, walk_orders(names, game, orders // 2), total, alone)
+    return divide_by_samples(names, game, total, alone, pairs=orders // 2)
 
 
 def alone_of(names, game):

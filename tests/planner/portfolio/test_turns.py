@@ -8,7 +8,7 @@ from planner.comparison import compare
 from planner.contract.request.portfolio import read_portfolio
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.joint_model import GroupBounds, solve_joint
-from planner.portfolio.preparation import JointInputs, PortfolioPreparation
+from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.waiting import wait_of_like_jobs
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
@@ -125,20 +125,20 @@ def test_a_profile_of_another_length_or_without_use_is_refused(profile):
 
 
 @pytest.fixture(scope="module")
-def problem():
+def joint():
     request = labs(3, 12) | {"on_prem": {"lead_time_months": 0}}
     request["projects"] += [project("burst", burst(12, 2, 3)), project("other", work(2000, 16))]
     request["projects"][-1]["workload"]["accelerator"] = "nvidia-a100-80gb-sxm"
     asked = PortfolioPreparation(read_portfolio(request), bundled_catalog(), TODAY)
-    return JointInputs.of(asked.projects, asked.inputs(asked.projects), True).problem
+    return asked.joint(asked.projects)
 
 
-def test_work_that_is_done_in_turn_costs_as_much_planned_as_one_as_apart(problem):
-    apart = replace(problem, turns=())
-    assert len(problem.parts) < len(apart.parts)
+def test_work_that_is_done_in_turn_costs_as_much_planned_as_one_as_apart(joint):
+    problem, apart = joint.problem, replace(joint, pools=()).problem
+    assert len(problem.in_turn) > len(apart.in_turn)
     together, each = solve_joint(problem, gap=0.0), solve_joint(apart, gap=0.0)
     assert together.cost == pytest.approx(each.cost, rel=1e-6)
-    for one, use in zip(problem.projects, together.uses, strict=True):
+    for one, use in zip(apart.projects, together.uses, strict=True):
         rows = {unit.key: unit.capacity for unit in one.problem.units}
         rows |= {offer.key: offer.capacity for offer in one.problem.rental_options}
         used = [*use.used_hours.items(), *use.rented_hours.items()]
@@ -147,8 +147,9 @@ def test_work_that_is_done_in_turn_costs_as_much_planned_as_one_as_apart(problem
 
 
 @pytest.mark.parametrize("group", [{"lab 00", "lab 02", "burst"}, {"other", "lab 01"}, {"burst"}])
-def test_a_group_costs_the_same_in_any_cut_of_the_problem(problem, group):
-    plain, parts = replace(problem, turns=()), problem.split()
+def test_a_group_costs_the_same_in_any_cut_of_the_problem(joint, group):
+    problem, plain = joint.problem, replace(joint, pools=()).problem
+    parts = problem.split()
     assert sorted(len(part.projects) for part in parts) == [1, 4]
     expected = GroupBounds(plain, WorkMeter()).least_cost(frozenset(group))
     assert GroupBounds(problem, WorkMeter()).least_cost(frozenset(group)) == pytest.approx(expected)
