@@ -28,9 +28,10 @@ SIMULATED_JOBS = 640_000
 """Jobs of a simulation: the 90th percentile of a wait is then known to a few per cent."""
 _QUEUES = 128
 """Queues that are simulated side by side, each its own."""
-_FEWEST_QUEUES, _LONGEST_JOBS = 16, 25
-"""Queues where jobs of the longest mean length would otherwise follow each other fewer times than
-that: a fleet is as busy as it stays after some of them."""
+_FEWEST_QUEUES, _LONGEST_JOBS, _RELAXATIONS, _HIGHEST_LOAD = 16, 25, 10, 0.99
+"""Fewer and longer queues where else the jobs of the longest mean length follow each other fewer
+times than that, or a queue of that load has fewer times as many jobs as it takes to forget how it
+began: load / (1 − √load)² (Abate and Whitt, Transient behavior of the M/M/1 queue, 1987)."""
 _WARM_UP = 0.2
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
@@ -326,8 +327,10 @@ class _Waits:
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:
         rates, draw = self._rates, np.random.default_rng(_SEED)
-        longest = _LONGEST_JOBS * max(one.job_hours for one in self.jobs) * float(rates.sum())
-        queues = int(max(min(SIMULATED_JOBS / longest, _QUEUES), _FEWEST_QUEUES))
+        longest = max(one.job_hours for one in self.jobs) * float(rates.sum())
+        load = min(self.busy / self.guess(), _HIGHEST_LOAD)
+        length = max(_LONGEST_JOBS * longest, _RELAXATIONS * load / (1 - math.sqrt(load)) ** 2)
+        queues = int(max(min(SIMULATED_JOBS / length, _QUEUES), _FEWEST_QUEUES))
         shape = SIMULATED_JOBS // queues, queues
         arrivals = np.cumsum(draw.exponential(1 / rates.sum(), shape), axis=0)
         of = draw.choice(len(rates), shape, p=rates / rates.sum())
