@@ -47,8 +47,6 @@ from planner.portfolio.turns import TurnPool
 
 HOUR_DIGITS = 6
 """Digits to which node-hours are booked."""
-_SAME_HOURS_DIGITS = 3
-"""Digits of node-hours in which two plans are the same."""
 
 
 @dataclass(frozen=True)
@@ -97,24 +95,6 @@ class Books:
     def cash_per_month(self) -> tuple[Decimal, ...]:
         rows = [part.cash_per_month for part in self.parts]
         return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
-
-    @cached_property
-    def machines(self) -> dict[str, tuple[float, ...]]:
-        """By offer or server: units started and node-hours used in each month, by whomever."""
-        rows: dict[str, Floats] = {}
-        for part in self.parts:
-            for what, by_key in (("started", part.units_started), ("used", part.used_hours)):
-                for key, row in by_key.items():
-                    at = f"{what} {source_key(key)}"
-                    rows[at] = rows.get(at, np.zeros(row.size)) + row
-        rounded = {at: np.round(row, _SAME_HOURS_DIGITS) for at, row in rows.items() if row.any()}
-        return {at: tuple(row.tolist()) for at, row in rounded.items()}
-
-    def is_same_for_less(self, other: Books) -> bool:
-        """Whether these are the same machines at the same work, paid for with less in every month:
-        amounts of several units are rounded to the cent once, those apart each."""
-        pays = zip(self.cash_per_month, other.cash_per_month, strict=True)
-        return all(own <= others for own, others in pays) and self.machines == other.machines
 
     @property
     def buys(self) -> bool:

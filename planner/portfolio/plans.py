@@ -176,7 +176,7 @@ class PortfolioPlans:
         rents = [self.alone[member.name].renting for member in members]
         books, bound = JointBudgets(joint).search(work)
         may_buy = books is None or clears_hurdle(self.preparation, books, rents)
-        if apart is None and together is not None and self._keeps_limits(joint, together, books):
+        if apart is None and together is not None and self._keeps_limits(joint, together):
             apart = together
         if not may_buy:
             books, bound = JointBudgets(self.joint(members, may_buy=False)).search(work)
@@ -187,17 +187,13 @@ class PortfolioPlans:
         best = min(known, key=lambda one: one.net_present_cost)
         return PortfolioPlan(best, min(bound, float(best.net_present_cost)), may_buy)
 
-    def _keeps_limits(self, joint: JointInputs, apart: Books, books: Books | None) -> bool:
-        """Whether the plans of projects apart, put together, keep to the limits of all: their
-        lines to the budgets, and where there are quotas they are the same machines as the plan
-        that was found."""
-        if JointBudgets(joint).excess(apart):
-            return False
+    def _keeps_limits(self, joint: JointInputs, apart: Books) -> bool:
+        """Whether the plans of projects apart, put together, are sure to keep to the limits of
+        all: their lines to the budgets, and no quota is there."""
         servers = self.preparation.request.on_prem.servers or ()
-        has_room = all(server.max_units is None for server in servers)
-        if has_room and not self.preparation.request.limits.quotas:
-            return True
-        return books is not None and apart.is_same_for_less(books)
+        has_quotas = any(server.max_units is not None for server in servers)
+        has_quotas = has_quotas or bool(self.preparation.request.limits.quotas)
+        return not has_quotas and not JointBudgets(joint).excess(apart)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         if not all(map(self._is_as_alone, members)):
