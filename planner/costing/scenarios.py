@@ -15,7 +15,7 @@ from planner.costing.cost_model.spend_pools import select_costs
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Plan, PlanProblem
-from planner.costing.optimizer.solve import UNDECIDED, solve
+from planner.costing.optimizer.solve import BESIDE, FULL, UNDECIDED, Effort, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
@@ -82,11 +82,11 @@ def solve_scenario(
     excluded: frozenset[str] = frozenset(),
     units: Mapping[str, int] | None = None,
 ) -> Scenario:
-    """One scenario by itself, without the sources of some keys and with just so many `units` of
-    others; infeasible where no plan of it costs less than `ceiling`."""
+    """One scenario by itself, to be held against others: without the sources of some keys and with
+    just so many `units` of others; infeasible where no plan of it costs less than `ceiling`."""
     own = inputs.for_scenario(key)
     own = own.with_units(units) if units else own
-    return _ScenarioSolver(own, ceiling, excluded).scenario(key, work)
+    return _ScenarioSolver(own, ceiling, excluded, BESIDE).scenario(key, work)
 
 
 def may_hold(inputs: ModelInputs, key: ScenarioKey, used: Set[str]) -> bool:
@@ -114,9 +114,13 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
 
 class _ScenarioSolver:
     def __init__(
-        self, inputs: ModelInputs, ceiling: float = np.inf, excluded: frozenset[str] = frozenset()
+        self,
+        inputs: ModelInputs,
+        ceiling: float = np.inf,
+        excluded: frozenset[str] = frozenset(),
+        effort: Effort = FULL,
     ) -> None:
-        self.inputs, self.ceiling, self.excluded = inputs, ceiling, excluded
+        self.inputs, self.ceiling, self.excluded, self.effort = inputs, ceiling, excluded, effort
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
         self.plan_of: dict[ScenarioKey, Plan] = {}
 
@@ -194,15 +198,19 @@ class _ScenarioSolver:
                 [one.peak for one in groups],
                 [one.is_level for one in groups],
                 credits=credits,
+                effort=self.effort,
             )
             return plan if self.inputs.fills_machines else replace(plan, peak=None)
         if self.inputs.one_machine:
             machines = group_by_machine(keys, self.inputs)
-            plan = solve_by_kind(problem, machines, work, ceiling, known, credits=credits)
+            plan = solve_by_kind(
+                problem, machines, work, ceiling, known, credits=credits, effort=self.effort
+            )
             return replace(plan, peak=None)
         if credits is None:
-            return solve(problem, keys, work=work, ceiling=ceiling)
-        return credits.settle(solve(problem, keys, work=work, spending=credits.spending))
+            return solve(problem, keys, effort=self.effort, work=work, ceiling=ceiling)
+        plan = solve(problem, keys, effort=self.effort, work=work, spending=credits.spending)
+        return credits.settle(plan)
 
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         inputs = self.inputs

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from planner.contract.copies import replace
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
 from planner.costing.optimizer.solve import (
+    FULL,
     NOT_CHEAPER,
     UNDECIDED,
+    Effort,
     presolve_units,
     restrict_sources,
     solve,
@@ -37,6 +39,7 @@ def solve_by_kind(
     peaks: Sequence[Floats] = (),
     are_level: Sequence[bool] = (),
     credits: PlansWithCredits | None = None,
+    effort: Effort = FULL,
 ) -> Plan:
     """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
 
@@ -58,7 +61,7 @@ def solve_by_kind(
     """
     spending = None if credits is None else credits.spending
     if not groups:
-        return solve(problem, (), work=work, ceiling=ceiling)
+        return solve(problem, (), effort=effort, work=work, ceiling=ceiling)
     work = WorkMeter() if work is None else work
     problem = restrict_sources(problem, None)
     peaks, are_level = peaks or [problem.peak] * len(groups), are_level or [False] * len(groups)
@@ -78,7 +81,7 @@ def solve_by_kind(
             bound = min(bound, floors[index])
             continue
         share = work.share(1 / (len(groups) - rank), stops=False)
-        plan = solve(parts[index], work=share, ceiling=ceiling, spending=spending)
+        plan = solve(parts[index], effort=effort, work=share, ceiling=ceiling, spending=spending)
         plan = plan if credits is None else credits.settle(plan)
         plan = replace(plan, peak=peaks[index], is_level=bool(are_level[index]))
         if not plan.feasible:
@@ -89,7 +92,7 @@ def solve_by_kind(
         if best is None or plan.cost < best.cost * (1 - _ROUNDING * plan.is_level):
             best, ceiling = plan, min(ceiling, plan.cost)
     if best is None and not refused and np.isinf(ceiling):
-        return replace(solve(parts[0], work=work), bound=bound)
+        return replace(solve(parts[0], effort=effort, work=work), bound=bound)
     if best is None and not refused:
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if best is None:

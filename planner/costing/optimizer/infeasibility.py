@@ -16,6 +16,8 @@ from planner.costing.optimizer.problem import ConflictingConstraint, PlanProblem
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 _NO_SLACK = 1e-7
+_GAP = 1e-3
+"""Of the least slack of a limit."""
 
 
 def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingConstraint, ...]:
@@ -80,7 +82,8 @@ class _Elastic:
             column, unit = self.slacks[limit.name]
             cost[column] = unit / max(abs(limit.value), unit)
         closed = [column for name, (column, _) in self.slacks.items() if name not in open_]
-        values = self.model.solve(work, cost=cost, closed=np.array(closed, np.int64)).values
+        closed_columns = np.array(closed, np.int64)
+        values = self.model.solve(work, gap=_GAP, cost=cost, closed=closed_columns).values
         if values is None:
             return []
         slacks = [(limit, *self.slacks[limit.name]) for limit in limits]

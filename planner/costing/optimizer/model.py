@@ -30,7 +30,9 @@ _WHOLE = 1e-6
 _SAME = 1e-6
 """Relative difference of two costs that HiGHS may take for the same."""
 _ROUNDING = 1e-9
-_MANY_CHOICES, _NEAREST = 800, 40
+MOST_UNITS = 800_000.0
+"""Units of work of one search after which the best found stands."""
+MANY_CHOICES, _NEAREST = 800, 40
 """Columns of the choices from which on few of them are searched first: those of the relaxed plan,
 and so many of the next least reduced cost."""
 
@@ -131,6 +133,8 @@ class Model:
         work: WorkMeter,
         *,
         gap: float = 0.0,
+        most_units: float = MOST_UNITS,
+        many_choices: int = MANY_CHOICES,
         ceiling: float = np.inf,
         cost: Floats | None = None,
         closed: Ints | None = None,
@@ -138,12 +142,15 @@ class Model:
         """The cheapest values to within `gap`, at `cost` where it is given, with `closed` columns
         at 0. The search ends where
         nothing costs less than `ceiling`, and where the work that may be searched with is spent.
+        Where its gap is good after `most_units` of one search, the best found stands, and
+        after four times as many whatever its gap.
         Raises `WorkSpentError` where no more work may be left out."""
         if not self.column_count:
             lower, upper = self._sides()
             holds = bool(((lower <= 0) & (upper >= 0)).all())
             return Solution(np.zeros(0), 0.0, 0.0) if holds else Solution(None, np.inf, np.inf)
-        return _Search(self, work, gap, ceiling, cost, closed).solve()
+        effort = gap, most_units, many_choices
+        return _Search(self, work, effort, ceiling, cost, closed).solve()
 
     def _sides(self) -> tuple[Floats, Floats]:
         lower, upper = (np.concatenate(side) for side in zip(*self._rows, strict=True))
@@ -155,12 +162,13 @@ class _Search:
         self,
         model: Model,
         work: WorkMeter,
-        gap: float,
+        effort: tuple[float, float, int],
         ceiling: float,
         cost: Floats | None = None,
         closed: Ints | None = None,
     ) -> None:
-        self.work, self.gap = work, gap
+        self.work = work
+        self.gap, self.most_units, self.many_choices = effort
         own, self.upper, self.is_whole, self.is_choice = (
             np.concatenate(part) for part in zip(*model._columns, strict=True)
         )
@@ -198,7 +206,7 @@ class _Search:
     def _search(self, relaxed: Solution) -> Solution:
         assert relaxed.values is not None
         choices = np.flatnonzero(self.is_choice)
-        if choices.size <= _MANY_CHOICES:
+        if choices.size <= self.many_choices:
             return self._settled(self.upper, relaxed.bound)
         reduced = self._reduced_costs()[choices]
         nearest = np.argsort(reduced, kind="stable")[:_NEAREST]
@@ -208,7 +216,8 @@ class _Search:
         upper[choices[~is_tried]] = 0.0
         few = self._settled(upper, relaxed.bound)
         few = Solution(few.values, few.cost, relaxed.bound)
-        if few.values is not None and few.cost - few.bound <= self.gap * abs(few.cost):
+        is_enough = few.cost - few.bound <= self.gap * abs(few.cost)
+        if few.values is not None and (is_enough or not self.many_choices):
             return few
         open_ = min(few.cost, self.ceiling) - relaxed.bound
         upper[choices] = np.where(reduced <= open_ * (1 + _SAME) + _SAME, self.upper[choices], 0.0)
@@ -297,7 +306,7 @@ class _Search:
             nonlocal looks
             looks += 1
             gap, units = event.data_out.mip_gap, looks * per_look
-            most = _MOST_UNITS * (1 if gap <= _GOOD_GAP else _PATIENCE)
+            most = self.most_units * (1 if gap <= _GOOD_GAP else _PATIENCE)
             is_over = looks > looks_left and (must_stop or gap < 1)
             if is_over or (units > most and gap < 1) or self.work.is_cancelled():
                 event.interrupt()
@@ -350,7 +359,7 @@ class Relaxation:
     search goes on from where the last one ended."""
 
     def __init__(self, model: Model, work: WorkMeter) -> None:
-        self._parts = parts = _Search(model, work, 0.0, np.inf)
+        self._parts = parts = _Search(model, work, (0.0, MOST_UNITS, MANY_CHOICES), np.inf)
         self._highs = parts.programme(np.zeros(parts.upper.size), parts.upper)
         self._highs.setOptionValue("presolve", "off")
         # Devex: a quarter less time than by steepest edge, which every start weighs anew.
@@ -399,9 +408,8 @@ _MANY_WHOLE = 6_000
 _LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 0.6
 """The same, roughly, between two of the calls by which it asks whether to go on: iterations are
 known at its end only."""
-_MOST_UNITS, _GOOD_GAP, _PATIENCE = 3_000_000.0, 0.01, 4
-"""Units of a search after which the best found stands where its gap is good, and times as many
-after which it stands whatever its gap."""
+_GOOD_GAP, _PATIENCE = 0.01, 4
+"""Gap that is good, and how many times the units a search may take until it is."""
 _OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,

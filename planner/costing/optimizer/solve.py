@@ -6,16 +6,36 @@ One model of whole units (`plan_model`), solved to a gap.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.costing.optimizer.infeasibility import find_conflicts
+from planner.costing.optimizer.model import MANY_CHOICES, MOST_UNITS
 from planner.costing.optimizer.plan_model import PlanModel, Spending
 from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, RentalOption
 from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 
 DEFAULT_GAP = 1e-4
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far the search for a plan goes."""
+
+    gap: float = DEFAULT_GAP
+    """Relative difference of cost and bound at which it ends."""
+    most_units: float = MOST_UNITS
+    """Units of work after which the best plan found stands."""
+    many_choices: int = MANY_CHOICES
+    """Starts from which on few are tried first; 0: those alone, where they give a plan."""
+    explains: bool = True
+    """Whether limits in conflict are looked for where there is no plan."""
+
+
+FULL = Effort()
+BESIDE = Effort(1e-3, 120_000.0, 0, explains=False)
+"""For plans that are held against the advised one; an assumption of this project, 2026."""
 NOT_CHEAPER = "no plan costs less than asked for"
 UNDECIDED = "no plan was found within the work that one question may take"
 _FAMILIES = 4
@@ -28,17 +48,17 @@ def solve(
     problem: PlanProblem,
     allowed: Collection[str] | None = None,
     *,
-    gap: float = DEFAULT_GAP,
+    effort: Effort = FULL,
     work: WorkMeter | None = None,
     ceiling: float = np.inf,
     spending: Spending | None = None,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
-    The search goes on until (cost − bound) / cost ≤ `gap`; where the `work` that may be spent is
-    over, the best plan so far stands, with the bound proven so far. Where no plan costs less than
-    `ceiling` the search ends as soon as that is proven, without one (`NOT_CHEAPER`). Sources are
-    put in order of their keys first: the order in which they are given changes nothing.
+    The search goes on until (cost − bound) / cost ≤ gap; where the `effort` or the `work` that may
+    be spent is over, the best plan so far stands, with the bound proven so far. Where no plan costs
+    less than `ceiling` the search ends as soon as that is proven, without one (`NOT_CHEAPER`).
+    Sources are put in order of their keys first: the order in which they are given changes nothing.
 
     With `spending` the bound counts what credits pay and minimum spends are short of, while `cost`
     is without both: who asks settles the bills, in the order of their months.
@@ -53,8 +73,9 @@ def solve(
     problem = restrict_sources(problem, allowed)
     work = (WorkMeter() if work is None else work).part(np.inf)
     work.charge(presolve_units(problem, len(problem.rental_options), len(problem.units)))
-    plan = _search(problem, gap, work, ceiling, spending)
-    if plan.feasible or NOT_CHEAPER in plan.why_not or UNDECIDED in plan.why_not:
+    plan = _search(problem, effort, work, ceiling, spending)
+    is_told = NOT_CHEAPER in plan.why_not or UNDECIDED in plan.why_not
+    if plan.feasible or is_told or not effort.explains:
         return plan
     part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
     conflicts = find_conflicts(problem, part)
@@ -65,10 +86,16 @@ def solve(
 
 
 def _search(
-    problem: PlanProblem, gap: float, work: WorkMeter, ceiling: float, spending: Spending | None
+    problem: PlanProblem, effort: Effort, work: WorkMeter, ceiling: float, spending: Spending | None
 ) -> Plan:
     model = PlanModel(problem, spending)
-    solution = model.model.solve(work, gap=gap, ceiling=ceiling - model.base_cost)
+    solution = model.model.solve(
+        work,
+        gap=effort.gap,
+        most_units=effort.most_units,
+        many_choices=effort.many_choices,
+        ceiling=ceiling - model.base_cost,
+    )
     bound = solution.bound + model.base_cost
     if solution.values is not None and bound <= ceiling:
         return model.plan(solution.values, solution.bound)

@@ -8,7 +8,7 @@ import pytest
 
 from planner.costing.optimizer.plan_model import units_in_service
 from planner.costing.optimizer.problem import Quota
-from planner.costing.optimizer.solve import solve
+from planner.costing.optimizer.solve import Effort, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.joint_model import GroupBounds, JointProblem, solve_joint
 from tests.planner.portfolio.joint_instances import GROUP, joint
@@ -107,7 +107,7 @@ def test_random_sets_equal_the_optimum_of_an_independent_model(seed):
 def test_one_project_without_a_window_is_the_plan_of_its_own(seed):
     project = joint(seed).projects[0]
     project = replace(project, movable=None, whole_nodes=frozenset(), kinds={})
-    alone = solve(project.problem, gap=0.0)
+    alone = solve(project.problem, effort=Effort(gap=0.0))
 
     plan = solve_joint(JointProblem((project,)), gap=0.0)
     assert plan.cost == pytest.approx(alone.cost, rel=CLOSE, abs=1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from planner.costing.optimizer.problem import CapitalBudget, LeastGroups, PlanProblem, Quota
-from planner.costing.optimizer.solve import DEFAULT_GAP, NOT_CHEAPER, solve
+from planner.costing.optimizer.solve import DEFAULT_GAP, NOT_CHEAPER, Effort, solve
 from tests.planner.costing.optimizer.brute_force import cheapest_cost
 from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_checks import (
@@ -182,7 +182,7 @@ def test_waits_for_a_server_by_renting_and_keeps_it_below_its_ceiling():
 
 def compare(problem, optimum):
     """The plan to the end, and to the gap, against what nothing costs less than."""
-    exact, quick = solve(problem, gap=0.0), solve(problem)
+    exact, quick = solve(problem, effort=Effort(gap=0.0)), solve(problem)
     assert exact.feasible == quick.feasible == np.isfinite(optimum)
     for plan in (exact, quick) if exact.feasible else ():
         assert plan.bound <= optimum * (1 + 2e-6) + 1e-6
@@ -236,9 +236,9 @@ def relaxed(problem):
 @pytest.mark.parametrize("seed", range(1, 50) if LONG else (1,))
 def test_a_wider_limit_and_less_work_never_cost_more(seed):
     problem = medium(seed)
-    cost = solve(problem, gap=0.0).cost
+    cost = solve(problem, effort=Effort(gap=0.0)).cost
     for wider in relaxed(problem):
-        assert solve(wider, gap=0.0).cost <= cost * (1 + 1e-9)
+        assert solve(wider, effort=Effort(gap=0.0)).cost <= cost * (1 + 1e-9)
 
 
 def test_only_the_allowed_sources_are_used_in_whatever_order_they_are_given():
@@ -273,7 +273,9 @@ def test_the_currency_changes_nothing_but_the_figures(money):
         for name in ("capex_budget", "monthly_budget")
     }
     costly = replace(problem, units=tuple(units), rental_options=tuple(rentals), **budgets)
-    assert solve(costly, gap=0.0).cost == pytest.approx(solve(problem, gap=0.0).cost * money)
+    assert solve(costly, effort=Effort(gap=0.0)).cost == pytest.approx(
+        solve(problem, effort=Effort(gap=0.0)).cost * money
+    )
 
 
 def test_a_plan_that_cannot_be_cheap_enough_is_not_looked_for():
@@ -325,6 +327,6 @@ def test_a_cent_less_than_what_servers_cost_buys_one_less(machines, prices, budg
     def spent(plan):
         return sum(float(u.capex @ plan.units_started[u.key]) for u in problem.units)
 
-    assert spent(solve(problem, gap=0.0)) == pytest.approx(budget, abs=1e-6)
-    short = solve(replace(problem, capex_budget=budget - missing), gap=0.0)
+    assert spent(solve(problem, effort=Effort(gap=0.0))) == pytest.approx(budget, abs=1e-6)
+    short = solve(replace(problem, capex_budget=budget - missing), effort=Effort(gap=0.0))
     assert spent(short) <= budget - missing + 0.005

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.costing.optimizer.problem import PlanProblem
-from planner.costing.optimizer.solve import NOT_CHEAPER, restrict_sources, solve
+from planner.costing.optimizer.solve import NOT_CHEAPER, Effort, restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.solve_by_kind import CostFloors, solve_by_kind
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server, small
@@ -34,7 +34,7 @@ def test_the_cheapest_group_is_found_although_others_are_left_unsearched(seed):
 
     plan = solve_by_kind(problem, groups)
 
-    alone = [solve(problem, group, gap=0) for group in groups]
+    alone = [solve(problem, group, effort=Effort(gap=0.0)) for group in groups]
     least = min(one.cost for one in alone)
     assert plan.feasible == bool(np.isfinite(least))
     if plan.feasible:
@@ -48,7 +48,7 @@ def test_no_plan_costs_less_than_the_floor(seed):
     problem = small(seed)
     for group in [None, *groups_of(problem, seed)]:
         part = restrict_sources(problem, group)
-        cost = solve(part, gap=0).cost
+        cost = solve(part, effort=Effort(gap=0.0)).cost
         assert least_cost(part) <= cost + 1e-6 * abs(cost) if np.isfinite(cost) else True
 
 
@@ -61,7 +61,7 @@ def test_starts_that_earn_money_have_no_floor():
         hour_cost=np.zeros(months),
     )
     problem = PlanProblem(np.full(months, 1460.0), np.full(months, 8.0), (), (box,))
-    assert solve(problem, gap=0).cost < -1000.0
+    assert solve(problem, effort=Effort(gap=0.0)).cost < -1000.0
     assert least_cost(problem) == -np.inf
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.costing.optimizer.solve import solve
+from planner.costing.optimizer.solve import Effort, solve
 from planner.costing.optimizer.work import (
     CHECK_EVERY,
     MAX_MODEL_CELLS,
@@ -58,7 +58,7 @@ def test_a_cancelled_question_stops_at_the_next_look():
 @pytest.mark.parametrize("seed", [0, 3, 4, 6])
 def test_a_plan_found_with_less_work_keeps_a_true_bound(seed):
     problem = medium(seed)
-    optimum = solve(problem, gap=0.0)
+    optimum = solve(problem, effort=Effort(gap=0.0))
     everything = WorkMeter()
     solve(problem, work=everything)
 
