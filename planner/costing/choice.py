@@ -64,9 +64,9 @@ CERTAINTY_SLACK = 0.02
 """Chance by which plans may be apart that are as certain as each other; an assumption, 2026."""
 SEARCH_SHARE = 0.3
 """Share of the work left that is searched with for plans without each part of the cheapest ones."""
-FIRST_STEP, MOST_MOVES, MOST_MOVED = 0.125, 3, 2
-"""Share of the units of a part by which a plan is moved first, how often, and of how many parts; an
-assumption, 2026."""
+FIRST_STEP, MOST_MOVES, MOST_MOVED, MOST_TRIED = 0.125, 3, 2, 24
+"""Share of the units of a part by which a plan is moved first, how often, of how many parts, and in
+how many ways in all; an assumption, 2026."""
 BATCHES, STUDENT_T_95 = 10, 1.833
 """Of the outcomes for the bound, and Student's t of nine degrees of freedom, one-sided."""
 MOST_SOLVES, FEW_SOLVES = 12, 4
@@ -279,7 +279,7 @@ def _neighbours(
     known = {source.key for one in choice.candidates for source in one.used}
     new = {key for key in known if part_of(inputs.by_key[key]) and key not in started}
     for units in _moved(started, bound[:MOST_MOVED], sorted(new), share, inputs):
-        if frozenset(units.items()) in tried:
+        if frozenset(units.items()) in tried or len(tried) >= MOST_TRIED:
             continue
         tried.add(frozenset(units.items()))
         others = {key for key in known - units.keys() if part_of(inputs.by_key[key])}

@@ -14,8 +14,9 @@ from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.cost_model.spend_pools import select_costs
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import Plan, PlanProblem
-from planner.costing.optimizer.solve import BESIDE, FULL, UNDECIDED, Effort, solve
+from planner.costing.optimizer.solve import BESIDE, FULL, UNDECIDED, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours

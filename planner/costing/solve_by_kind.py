@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.copies import replace
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
 from planner.costing.optimizer.solve import (
     FULL,
     NOT_CHEAPER,
     UNDECIDED,
-    Effort,
     presolve_units,
     restrict_sources,
     solve,

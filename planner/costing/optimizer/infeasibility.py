@@ -11,13 +11,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.plan_model import Bools, Limit, PlanModel
 from planner.costing.optimizer.problem import ConflictingConstraint, PlanProblem
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 _NO_SLACK = 1e-7
-_GAP = 1e-3
-"""Of the least slack of a limit."""
+_EFFORT = Effort(1e-3, many_choices=0, nearest=150)
+_COST_SHARE = 1e-4
+"""Of the dearest column's cost beside slack: of plans that need the same slack, cheap ones are
+looked at first."""
 
 
 def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingConstraint, ...]:
@@ -77,13 +80,16 @@ class _Elastic:
 
     def relax(self, limits: Sequence[Limit], work: WorkMeter) -> list[ConflictingConstraint]:
         """The least slack of these limits together, the others as they are."""
-        cost, open_ = np.zeros(self.model.column_count), {limit.name for limit in limits}
+        own, open_ = self.model.costs(), {limit.name for limit in limits}
+        cost = np.zeros(own.size)
         for limit in limits:
             column, unit = self.slacks[limit.name]
             cost[column] = unit / max(abs(limit.value), unit)
         closed = [column for name, (column, _) in self.slacks.items() if name not in open_]
-        closed_columns = np.array(closed, np.int64)
-        values = self.model.solve(work, gap=_GAP, cost=cost, closed=closed_columns).values
+        cost += own * (_COST_SHARE * cost.max() / max(float(np.abs(own).max()), 1e-9))
+        values = self.model.solve(
+            work, effort=_EFFORT, cost=cost, closed=np.array(closed, np.int64)
+        ).values
         if values is None:
             return []
         slacks = [(limit, *self.slacks[limit.name]) for limit in limits]

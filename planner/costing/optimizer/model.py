@@ -30,11 +30,23 @@ _WHOLE = 1e-6
 _SAME = 1e-6
 """Relative difference of two costs that HiGHS may take for the same."""
 _ROUNDING = 1e-9
-MOST_UNITS = 800_000.0
-"""Units of work of one search after which the best found stands."""
-MANY_CHOICES, _NEAREST = 800, 40
-"""Columns of the choices from which on few of them are searched first: those of the relaxed plan,
-and so many of the next least reduced cost."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How far a search goes."""
+
+    gap: float = 0.0
+    """Relative difference of cost and bound at which it ends."""
+    most_units: float = 800_000.0
+    """Units of work after which the best found stands where its gap is good, and after twice as
+    many whatever its gap."""
+    many_choices: int = 800
+    """Columns of the choices from which on few of them are searched first: those of the relaxed
+    plan, and the `nearest` of next least reduced cost; 0: no others, where those give a plan."""
+    nearest: int = 40
+    explains: bool = True
+    """Whether limits in conflict are looked for where there is no plan."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,10 @@ class Model:
             )
         )
 
+    def costs(self) -> Floats:
+        """[C] of the columns."""
+        return np.concatenate([part[0] for part in self._columns])
+
     def largest_entries(self) -> Floats:
         """[R] the largest entry of each row, without its sign."""
         at, _, value = (np.concatenate(part) for part in zip(*self._entries, strict=True))
@@ -133,24 +149,20 @@ class Model:
         work: WorkMeter,
         *,
         gap: float = 0.0,
-        most_units: float = MOST_UNITS,
-        many_choices: int = MANY_CHOICES,
+        effort: Effort | None = None,
         ceiling: float = np.inf,
         cost: Floats | None = None,
         closed: Ints | None = None,
     ) -> Solution:
-        """The cheapest values to within `gap`, at `cost` where it is given, with `closed` columns
-        at 0. The search ends where
-        nothing costs less than `ceiling`, and where the work that may be searched with is spent.
-        Where its gap is good after `most_units` of one search, the best found stands, and
-        after four times as many whatever its gap.
-        Raises `WorkSpentError` where no more work may be left out."""
+        """The cheapest values to within `gap`, or with an `effort`, at `cost` where it is given,
+        `closed` columns at 0. The search ends where nothing costs less than `ceiling`, and where
+        the work that may be searched with is spent. Raises `WorkSpentError` where no more work may
+        be left out."""
         if not self.column_count:
             lower, upper = self._sides()
             holds = bool(((lower <= 0) & (upper >= 0)).all())
             return Solution(np.zeros(0), 0.0, 0.0) if holds else Solution(None, np.inf, np.inf)
-        effort = gap, most_units, many_choices
-        return _Search(self, work, effort, ceiling, cost, closed).solve()
+        return _Search(self, work, effort or Effort(gap), ceiling, cost, closed).solve()
 
     def _sides(self) -> tuple[Floats, Floats]:
         lower, upper = (np.concatenate(side) for side in zip(*self._rows, strict=True))
@@ -162,13 +174,12 @@ class _Search:
         self,
         model: Model,
         work: WorkMeter,
-        effort: tuple[float, float, int],
+        effort: Effort,
         ceiling: float,
         cost: Floats | None = None,
         closed: Ints | None = None,
     ) -> None:
-        self.work = work
-        self.gap, self.most_units, self.many_choices = effort
+        self.work, self.effort = work, effort
         own, self.upper, self.is_whole, self.is_choice = (
             np.concatenate(part) for part in zip(*model._columns, strict=True)
         )
@@ -206,18 +217,18 @@ class _Search:
     def _search(self, relaxed: Solution) -> Solution:
         assert relaxed.values is not None
         choices = np.flatnonzero(self.is_choice)
-        if choices.size <= self.many_choices:
+        if choices.size <= self.effort.many_choices:
             return self._settled(self.upper, relaxed.bound)
         reduced = self._reduced_costs()[choices]
-        nearest = np.argsort(reduced, kind="stable")[:_NEAREST]
+        nearest = np.argsort(reduced, kind="stable")[: self.effort.nearest]
         is_tried = relaxed.values[choices] > _WHOLE
         is_tried[nearest] = True
         upper = self.upper.copy()
         upper[choices[~is_tried]] = 0.0
         few = self._settled(upper, relaxed.bound)
         few = Solution(few.values, few.cost, relaxed.bound)
-        is_enough = few.cost - few.bound <= self.gap * abs(few.cost)
-        if few.values is not None and (is_enough or not self.many_choices):
+        is_enough = few.cost - few.bound <= self.effort.gap * abs(few.cost)
+        if few.values is not None and (is_enough or not self.effort.many_choices):
             return few
         open_ = min(few.cost, self.ceiling) - relaxed.bound
         upper[choices] = np.where(reduced <= open_ * (1 + _SAME) + _SAME, self.upper[choices], 0.0)
@@ -294,7 +305,7 @@ class _Search:
         if looks_left < 0 and must_stop:
             raise self.work.leave_out("a search for whole units")
         highs = self.programme(np.zeros(upper.size), upper, is_whole=True)
-        options = {**_BRANCH_OPTIONS, "presolve": presolve, "mip_rel_gap": self.gap}
+        options = {**_BRANCH_OPTIONS, "presolve": presolve, "mip_rel_gap": self.effort.gap}
         beyond = self.ceiling + _SAME * abs(self.ceiling)
         if np.isfinite(beyond):
             options["objective_bound"] = beyond
@@ -306,7 +317,7 @@ class _Search:
             nonlocal looks
             looks += 1
             gap, units = event.data_out.mip_gap, looks * per_look
-            most = self.most_units * (1 if gap <= _GOOD_GAP else _PATIENCE)
+            most = self.effort.most_units * (1 if gap <= _GOOD_GAP else _PATIENCE)
             is_over = looks > looks_left and (must_stop or gap < 1)
             if is_over or (units > most and gap < 1) or self.work.is_cancelled():
                 event.interrupt()
@@ -359,7 +370,7 @@ class Relaxation:
     search goes on from where the last one ended."""
 
     def __init__(self, model: Model, work: WorkMeter) -> None:
-        self._parts = parts = _Search(model, work, (0.0, MOST_UNITS, MANY_CHOICES), np.inf)
+        self._parts = parts = _Search(model, work, Effort(), np.inf)
         self._highs = parts.programme(np.zeros(parts.upper.size), parts.upper)
         self._highs.setOptionValue("presolve", "off")
         # Devex: a quarter less time than by steepest edge, which every start weighs anew.
@@ -408,7 +419,7 @@ _MANY_WHOLE = 6_000
 _LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 0.6
 """The same, roughly, between two of the calls by which it asks whether to go on: iterations are
 known at its end only."""
-_GOOD_GAP, _PATIENCE = 0.01, 4
+_GOOD_GAP, _PATIENCE = 0.01, 2
 """Gap that is good, and how many times the units a search may take until it is."""
 _OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,

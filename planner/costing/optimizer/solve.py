@@ -6,12 +6,12 @@ One model of whole units (`plan_model`), solved to a gap.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from planner.costing.optimizer.infeasibility import find_conflicts
-from planner.costing.optimizer.model import MANY_CHOICES, MOST_UNITS
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.plan_model import PlanModel, Spending
 from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, RentalOption
 from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
@@ -19,22 +19,8 @@ from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 DEFAULT_GAP = 1e-4
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How far the search for a plan goes."""
-
-    gap: float = DEFAULT_GAP
-    """Relative difference of cost and bound at which it ends."""
-    most_units: float = MOST_UNITS
-    """Units of work after which the best plan found stands."""
-    many_choices: int = MANY_CHOICES
-    """Starts from which on few are tried first; 0: those alone, where they give a plan."""
-    explains: bool = True
-    """Whether limits in conflict are looked for where there is no plan."""
-
-
-FULL = Effort()
-BESIDE = Effort(1e-3, 120_000.0, 0, explains=False)
+FULL = Effort(DEFAULT_GAP)
+BESIDE = Effort(1e-3, 120_000.0, many_choices=0, explains=False)
 """For plans that are held against the advised one; an assumption of this project, 2026."""
 NOT_CHEAPER = "no plan costs less than asked for"
 UNDECIDED = "no plan was found within the work that one question may take"
@@ -89,13 +75,8 @@ def _search(
     problem: PlanProblem, effort: Effort, work: WorkMeter, ceiling: float, spending: Spending | None
 ) -> Plan:
     model = PlanModel(problem, spending)
-    solution = model.model.solve(
-        work,
-        gap=effort.gap,
-        most_units=effort.most_units,
-        many_choices=effort.many_choices,
-        ceiling=ceiling - model.base_cost,
-    )
+    ceiling_of_model = ceiling - model.base_cost
+    solution = model.model.solve(work, effort=effort, ceiling=ceiling_of_model)
     bound = solution.bound + model.base_cost
     if solution.values is not None and bound <= ceiling:
         return model.plan(solution.values, solution.bound)

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.plan_model import units_in_service
 from planner.costing.optimizer.problem import Quota
-from planner.costing.optimizer.solve import Effort, solve
+from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.joint_model import GroupBounds, JointProblem, solve_joint
 from tests.planner.portfolio.joint_instances import GROUP, joint

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import CapitalBudget, LeastGroups, PlanProblem, Quota
-from planner.costing.optimizer.solve import DEFAULT_GAP, NOT_CHEAPER, Effort, solve
+from planner.costing.optimizer.solve import DEFAULT_GAP, NOT_CHEAPER, solve
 from tests.planner.costing.optimizer.brute_force import cheapest_cost
 from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_checks import (

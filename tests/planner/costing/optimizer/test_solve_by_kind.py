@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import PlanProblem
-from planner.costing.optimizer.solve import NOT_CHEAPER, Effort, restrict_sources, solve
+from planner.costing.optimizer.solve import NOT_CHEAPER, restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.solve_by_kind import CostFloors, solve_by_kind
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server, small

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.costing.optimizer.solve import Effort, solve
+from planner.costing.optimizer.model import Effort
+from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.work import (
     CHECK_EVERY,
     MAX_MODEL_CELLS,
