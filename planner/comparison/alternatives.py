@@ -6,11 +6,13 @@ solved again; where no plan keeps to the limits, each limit of the request is li
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil, inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,7 @@ from planner.costing.sensible_plans import (
 from planner.sizing.candidates.other_chips import porting_usd
 from planner.sizing.footprint.memory import fast_domain
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 from pricing.market.accelerators import get
 from pricing.market.clouds import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
@@ -65,13 +68,7 @@ TERM_END = "term_end"
 NODE = "constraints.min_accelerators_per_node"
 MIXED = "constraints.allow_mixed_accelerators"
 SOFTWARE = "workload.software"
-INTERRUPTIBLE = "workload.interruptible"
-IN_PLACE = "on_prem.already_owned"
 _STATED = "The request sets this limit."
-_IN_PLACE_STATED = (
-    "Servers you already own cost money to run whatever is decided: this saves only if they can be "
-    "switched off and their space, support and people then cost nothing."
-)
 
 
 @dataclass(frozen=True)
@@ -106,151 +103,60 @@ class RelaxableLimit:
         return request
 
 
-_CONSTRAINTS: Mapping[str, str] = {
-    "providers": "any provider",
-    "regions": "any region",
-    "geographies": "any place",
-    "countries": "any country",
-    "partitions": "every part of the clouds that the rules allow",
-    "accelerators": "any accelerator that can do the work",
-    "purchase_options": "any way of paying",
-    "min_accelerator_memory_gib": "accelerators with any amount of memory",
-    "min_accelerators_per_node": "machines of any size",
-    "interconnect": "any interconnect",
-    "max_spot_share": "any share of spot",
-    "quotas": "quotas as large as needed",
-    "max_term_months": "commitments of any length",
-    "max_provider_share": "any share for one provider",
-    "min_providers": "a single provider",
-    "power_kw": "any amount of power for own servers",
-    "rack_units": "any number of rack units for own servers",
-    "capex_budget": "any amount of capital",
-    "capex_by_fiscal_year": "any amount of capital in each year",
-    "monthly_budget": "any monthly budget",
-    "total_budget": "any total budget",
-}
-"""Limit of `constraints` → the same lifted, in words."""
-_LISTS = frozenset({"quotas", "capex_by_fiscal_year"})
-"""Those that are lifted by an empty list."""
+def _read_limits() -> dict[str, RelaxableLimit]:
+    return {
+        row["code"]: RelaxableLimit(
+            field=row["field"],
+            value=() if row["value"] == "[]" else json.loads(row["value"]),
+            shown=row["shown"],
+            why=row["why"] or _STATED,
+            is_stated=bool(row["is_stated"]),
+        )
+        for row in read_rows(Path(__file__).with_suffix(".csv"))
+    }
+
+
+_LIMITS = _read_limits()
+"""Rules left to their default and limits of a request, by code; those of `constraints` by field."""
+_CONSTRAINTS = [code for code, one in _LIMITS.items() if one.field == f"constraints.{code}"]
 _ROOM = ("power_kw", "rack_units")
-_ROOM_STATED = (
-    "The request sets this limit: weigh the saving against what more power or space would cost, "
-    "which is not counted beyond the rate for colocation."
-)
-_STATED_LIMITS: Sequence[tuple[RelaxableLimit, Callable[[ComparisonRequest], bool]]] = (
-    (
-        RelaxableLimit("on_prem.servers", None, "servers from the list", is_stated=True),
-        lambda request: request.on_prem.servers == (),
-    ),
-    (
-        RelaxableLimit("use_catalog", True, "the prices of the catalog", is_stated=True),
-        lambda request: not request.use_catalog,
-    ),
-    (
-        RelaxableLimit(TERM_END, "full", "commitments that outlast the plan", is_stated=True),
-        lambda request: request.term_end == "within",
-    ),
-    (
-        RelaxableLimit(INTERRUPTIBLE, True, "the work may be interrupted", is_stated=True),
-        lambda request: request.workload.interruptible is False,
-    ),
-    (
-        RelaxableLimit(
-            SOFTWARE, None, "software that runs on the accelerators named, or CUDA", is_stated=True
-        ),
-        lambda request: request.workload.software is not None,
-    ),
-)
+_IS_STATED: Mapping[str, Callable[[ComparisonRequest], bool]] = {
+    "servers": lambda request: request.on_prem.servers == (),
+    "catalog": lambda request: not request.use_catalog,
+    "term_end": lambda request: request.term_end == "within",
+    "consent": lambda request: request.workload.interruptible is False,
+    "software": lambda request: request.workload.software is not None,
+}
 """Limits beside those of `constraints`, and whether a request states them."""
-_LIFTED_IN_FORCE: Sequence[
-    tuple[RelaxableLimit, Callable[[ComparisonRequest, PlanRules], bool]]
-] = (
-    (
-        RelaxableLimit(
-            INTERRUPTIBLE,
-            True,
-            "the work may be interrupted",
-            "Spot machines can be reclaimed at any time and are often unavailable: the work must "
-            "save its state and may have to wait.",
-        ),
-        lambda request, rules: (
-            not rules.interruptible
-            and request.workload.interruptible is None
-            and request.workload.kind != "serving"
-        ),
+_IS_IN_FORCE: Mapping[str, Callable[[ComparisonRequest, PlanRules], bool]] = {
+    "interruptible": lambda request, rules: (
+        not rules.interruptible
+        and request.workload.interruptible is None
+        and request.workload.kind != "serving"
     ),
-    (
-        RelaxableLimit(
-            SOFTWARE,
-            ANY,
-            "the code runs on any accelerator",
-            "Code written for CUDA runs only on NVIDIA; porting it takes engineers weeks.",
-        ),
-        lambda request, rules: rules.software != ANY and request.workload.software is None,
+    "any_software": lambda request, rules: (
+        rules.software != ANY and request.workload.software is None
     ),
-    (
-        RelaxableLimit(
-            "constraints.allow_partial_nodes",
-            True,
-            "machines rented in part",
-            "Providers rent whole machines: this works only if other work of yours fills the rest.",
-        ),
-        lambda request, rules: (
-            rules.whole_nodes and request.constraints.allow_partial_nodes is None
-        ),
+    "partial_nodes": lambda request, rules: (
+        rules.whole_nodes and request.constraints.allow_partial_nodes is None
     ),
-    (
-        RelaxableLimit(
-            "constraints.allow_any_node",
-            True,
-            "jobs on machines of any size and network",
-            "A job spread over machines without a fast network spends most of its time waiting.",
-        ),
-        lambda request, rules: rules.joins_nodes and request.constraints.allow_any_node is None,
+    "any_node": lambda request, rules: (
+        rules.joins_nodes and request.constraints.allow_any_node is None
     ),
-    (
-        RelaxableLimit(
-            MIXED,
-            True,
-            "several kinds of accelerator at once",
-            "A job runs on one kind of accelerator; splitting the work means tuning it twice.",
-        ),
-        lambda request, rules: rules.one_accelerator,
+    "mixed_accelerators": lambda request, rules: rules.one_accelerator,
+    "mixed_machines": lambda request, rules: rules.one_machine,
+    "in_place": lambda request, rules: bool(request.on_prem.already_owned),
+    "single_jobs": lambda request, rules: (
+        request.workload.accelerators_per_job is None and rules.accelerators_per_job > 1
     ),
-    (
-        RelaxableLimit(
-            MIXED,
-            True,
-            "several kinds of machine",
-            "Jobs of one accelerator each are planned on one kind of machine, at one provider.",
-        ),
-        lambda request, rules: rules.one_machine,
-    ),
-    (
-        RelaxableLimit(
-            IN_PLACE, (), "the servers you already own are given up", _IN_PLACE_STATED, True
-        ),
-        lambda request, rules: bool(request.on_prem.already_owned),
-    ),
-    (
-        RelaxableLimit(
-            "workload.accelerators_per_job",
-            1,
-            "each accelerator is a job of its own",
-            "The interconnect asked for joins the accelerators of one machine.",
-        ),
-        lambda request, rules: (
-            request.workload.accelerators_per_job is None and rules.accelerators_per_job > 1
-        ),
-    ),
-)
+}
 """Rules that a request leaves to their default, and where they may cost something."""
 
 
 def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     """Rules in force that the request leaves to their default and that may cost something."""
     request, rules = results.request, results.preparation.rules
-    yield from (limit for limit, applies in _LIFTED_IN_FORCE if applies(request, rules))
+    yield from (_LIMITS[code] for code, is_so in _IS_IN_FORCE.items() if is_so(request, rules))
     yield from _other_cards(results)
     if request.constraints.partitions is None:
         yield from _partitions_left_out(results)
@@ -388,19 +294,15 @@ def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]
         )
 
 
-def _list_constraints(
-    request: ComparisonRequest, names: Iterable[str], why: str = _STATED
-) -> Iterator[RelaxableLimit]:
+def _list_constraints(request: ComparisonRequest, names: Iterable[str]) -> Iterator[RelaxableLimit]:
     for name in names:
         if getattr(request.constraints, name) not in (None, ()):
-            value = () if name in _LISTS else None
-            limit = RelaxableLimit(f"constraints.{name}", value, _CONSTRAINTS[name], why, True)
+            limit = _LIMITS[name]
             if name in PLACES:
                 others = read_place_limits(limit.lift(request).constraints)
                 kept_to = " and ".join(other.words for other in others)
-                limit = (
-                    replace(limit, shown=f"{limit.shown} within {kept_to}") if kept_to else limit
-                )
+                shown = f"{limit.shown} within {kept_to}" if kept_to else limit.shown
+                limit = replace(limit, shown=shown)
             yield limit
 
 
@@ -420,10 +322,11 @@ def find_alternatives(
     plan = None if advised is None else results.scenarios[advised]
     limits: list[RelaxableLimit] = []
     if plan is not None:
-        limits += _list_constraints(request, _ROOM, _ROOM_STATED)
+        limits += _list_constraints(request, _ROOM)
     else:
-        limits += _list_constraints(request, _CONSTRAINTS)
-        limits += [limit for limit, is_stated in _STATED_LIMITS if is_stated(request)]
+        stated = _list_constraints(request, _CONSTRAINTS)
+        limits += [replace(limit, why=_STATED) for limit in stated]
+        limits += [_LIMITS[code] for code, is_stated in _IS_STATED.items() if is_stated(request)]
     limits += list_rules(results)
     most_machines = find_most_machines(results, plan)
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
