@@ -22,55 +22,6 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.rules import PlanRules, resolve_rules
 
-_ON_PREM = (
-    "electricity_per_kwh",
-    "pue",
-    "colocation_per_kw_month",
-    "support_rate_per_year",
-    "network_storage_rate",
-    "install_cost_rate",
-    "staff_fte_per_server",
-    "staff_cost_per_year",
-    "spare_rate",
-    "useful_life_months",
-    "residual_rate",
-    "lead_time_months",
-    "workstation_lead_time_months",
-    "utilisation_ceiling",
-    "insurance_rate_per_year",
-    "resale_cost_rate",
-)
-_FINANCE = (
-    "discount_rate_per_year",
-    "cloud_price_trend_per_year",
-    "electricity_trend_per_year",
-    "tax_rate",
-    "staff_cost_trend_per_year",
-    "colocation_trend_per_year",
-    "support_trend_per_year",
-    "server_price_trend_per_year",
-    "cloud_support_rate",
-    "cloud_staff_fte_per_accelerator",
-    "upfront_deduction_spread",
-)
-_RISK = (
-    "hours_spread",
-    "demand_growth_sd",
-    "price_sd",
-    "spot_interruptions_per_month",
-    "slip_months_sd",
-    "spot_goodput",
-    "checkpoint_save_hours",
-    "restart_hours",
-)
-_CHOICE = ("certainty", "hurdle_share", "hurdle_chance", "effort_cost", "simplicity_share")
-_PRICE_PROCESSES = (
-    "demand_half_life_months",
-    "spot_waiting_hours_training",
-    "spot_waiting_hours_other",
-    "spot_patience_hours",
-)
-"""What samples with fitted prices rest on besides; no request gives them."""
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
@@ -171,10 +122,9 @@ def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumpti
         standard = default(field.rsplit(".", 1)[-1])
         return _row(field, request_value, standard, request.currency, units_per_usd)
 
-    sections = ("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK), ("choice", _CHOICE)
-    for section, fields in sections:
+    for section in ("on_prem", "finance", "risk", "choice"):
         part = getattr(request, section)
-        for field in fields:
+        for field in _fields_of(section):
             request_value = getattr(part, field, None)
             if request_value is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
@@ -194,7 +144,7 @@ def _figures_where_used(request: ComparisonRequest) -> Iterator[tuple[str, float
     )
     if financing.method != "purchase" or is_borrowed or request.existing.leased_servers:
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
-    for field in _PRICE_PROCESSES:
+    for field in _fields_of("price processes"):
         yield f"risk.{field}", None
     data = request.data
     if data.storage_gib or data.egress_gib_per_month:
@@ -277,6 +227,9 @@ class Default:
     """One default: `low` and `high` bound what has been published, for sensitivity."""
 
     field: str
+    section: str
+    """Part of the request that gives it; `price processes`: none, as samples with fitted prices
+    rest on it; "": of figures that have a place of their own, or none."""
     value: float
     low: float
     high: float
@@ -305,6 +258,7 @@ def all_defaults() -> MappingProxyType[str, Default]:
             {
                 row["field"]: Default(
                     field=row["field"],
+                    section=row["section"],
                     value=float(row["value"]),
                     low=float(row["low"]),
                     high=float(row["high"]),
@@ -316,6 +270,10 @@ def all_defaults() -> MappingProxyType[str, Default]:
                 for row in csv.DictReader(lines)
             }
         )
+
+
+def _fields_of(section: str) -> list[str]:
+    return [name for name, row in all_defaults().items() if row.section == section]
 
 
 _OF_SERVERS, _OF_WORKSTATIONS = "lead_time_months", "workstation_lead_time_months"
