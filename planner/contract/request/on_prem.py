@@ -198,8 +198,8 @@ class OnPrem(RequestModel):
     late_delivery_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
     """Months by which it then comes late."""
     server_price_spread: Rate | None = None
-    """Share by which the price of a reference server with fewer than two dated quotes may be lower
-    or higher in 8 of 10 cases; 0 takes all prices of the reference list as firm."""
+    """Share by which the price of a reference server may at least be lower or higher in 8 of 10
+    cases; 0 takes all prices of the reference list as firm."""
     utilisation_ceiling: Annotated[Number, Field(gt=0, le=1), DECIMAL_TEXT] | None = None
     """Most of a month's hours that an owned server works, 0 to 1."""
     financing: Financing = Financing()

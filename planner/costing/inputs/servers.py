@@ -542,7 +542,10 @@ class ServerRisks:
             return None
         known = reference.get(server.reference).quotes if server.reference else ()
         seen = [DatedPrice(one.unit_price_usd * self.units_per_usd, one.months) for one in known]
-        return range_of_quotes(server.unit_price, seen) or PriceRange(1.0 - spread, 1.0 + spread)
+        quoted = range_of_quotes(server.unit_price, seen) or PriceRange(1.0, 1.0)
+        return PriceRange(
+            min(quoted.low, 1.0 - spread), max(quoted.high, 1.0 + spread), quoted.quotes
+        )
 
     def _delivery(self, server: ServerToBuy, requested: Server | None) -> DeliveryRisk | None:
         own = None if requested is None else requested.late_delivery
