@@ -229,9 +229,6 @@ def months_to_pay_back(
     return None if months is None else round(months, 4)
 
 
-# Servers that come late -----------------------------------------------------------------------
-
-
 # Sentences ------------------------------------------------------------------------------------
 
 

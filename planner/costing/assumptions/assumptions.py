@@ -17,6 +17,7 @@ from functools import cache
 from math import nan
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
@@ -29,7 +30,8 @@ LATE_DELIVERY = ("on_prem.late_delivery_probability", "on_prem.late_delivery_mon
 """In force where the request gives either; else lead times are drawn as they are quoted."""
 PRICE_SPREAD = "on_prem.server_price_spread"
 
-DEPRECIATION = "straight_line"
+Depreciation = Literal["straight_line", "macrs_5", "none"]
+DEPRECIATION: Depreciation = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
 RISK_SAMPLES = 10_000
 HEADLINE_SAMPLES = 2_000
@@ -57,7 +59,7 @@ class Assumptions:
     values: Mapping[str, float]
     rows: tuple[Assumption, ...] = dataclass_field(compare=False)
     """What is shown of them; two with the same values compute the same."""
-    depreciation: str = DEPRECIATION
+    depreciation: Depreciation = DEPRECIATION
     request_fields: frozenset[str] = frozenset()
     """Last parts of the fields that the request gives."""
 

@@ -36,14 +36,7 @@ from planner.costing.assumptions.assumptions import Assumptions, lead_months
 from planner.costing.assumptions.server_lead_times import quoted_lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
-from planner.costing.cost_model.terms import (
-    Calendar,
-    ChargeTiming,
-    Depreciation,
-    PaidWhen,
-    Term,
-    trend_factors,
-)
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, PaidWhen, Term, trend_factors
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -63,7 +56,7 @@ def build_server_source(
         length=calendar.length,
         lead_months=lead_months(assumptions, comes_from_stock=server.comes_from_stock),
         duration_months=life,
-        depreciation=_depreciation(assumptions),
+        depreciation=assumptions.depreciation,
         sells_when_retired=True,
     )
     rates = (
@@ -118,7 +111,7 @@ def build_existing_server_source(
     counted in no plan."""
     assumptions = server.assumptions(assumptions)
     life = int(assumptions["useful_life_months"])
-    term = Term(calendar.months, calendar.length, 0, life, depreciation=_depreciation(assumptions))
+    term = Term(calendar.months, calendar.length, 0, life, depreciation=assumptions.depreciation)
     existing = np.zeros(calendar.months, dtype=np.int64)
     for batch in batches:
         existing[: max(0, life - batch.age_months)] += batch.units
@@ -156,7 +149,7 @@ def running_cost_per_hour(server: ServerToBuy, assumptions: Assumptions) -> floa
     electricity = server.draw_kw * assumptions["pue"] * assumptions["electricity_per_kwh"]
     return (
         electricity
-        + sum(amount for _, _, _, amount in _operating_costs(server, assumptions)) / HOURS_PER_MONTH
+        + sum(amount for _, _, amount in _operating_costs(server, assumptions)) / HOURS_PER_MONTH
     )
 
 
@@ -181,12 +174,6 @@ def _source_without_units(
     )
 
 
-def _depreciation(assumptions: Assumptions) -> Depreciation:
-    if assumptions.depreciation == "macrs_5":
-        return "macrs_5"
-    return "straight_line" if assumptions.depreciation == "straight_line" else "none"
-
-
 def _financing_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> Iterator[ScheduledCharge]:
@@ -208,7 +195,7 @@ def _unit_prices(server: ServerToBuy, assumptions: Assumptions, calendar: Calend
 
 def _operating_costs(
     server: ServerToBuy, assumptions: Assumptions
-) -> list[tuple[Category, str, float, float]]:
+) -> list[tuple[Category, float, float]]:
     if server.running_cost_per_hour is not None:
         return []
     has_staff = not server.is_at_desk or assumptions.is_from_request("staff_fte_per_server")
@@ -218,47 +205,43 @@ def _operating_costs(
     insurance = server.unit_price * assumptions["insurance_rate_per_year"] / 12.0
     colocation = server.power_kw * assumptions["colocation_per_kw_month"] * is_hosted
     return [
-        (Category.COLOCATION, "kW-months", server.power_kw, colocation),
-        (Category.SUPPORT, "server-months", 1.0, support),
-        (Category.STAFF, "FTE-months", fte, fte * assumptions["staff_cost_per_year"] / 12.0),
-        (Category.INSURANCE, "server-months", 1.0, insurance),
+        (Category.COLOCATION, server.power_kw, colocation),
+        (Category.SUPPORT, 1.0, support),
+        (Category.STAFF, fte, fte * assumptions["staff_cost_per_year"] / 12.0),
+        (Category.INSURANCE, 1.0, insurance),
     ]
 
 
-_OPERATING_COST_LABELS = {
-    Category.COLOCATION: "Colocation",
-    Category.SUPPORT: "Support and maintenance",
-    Category.STAFF: "Staff",
-    Category.INSURANCE: "Insurance",
+_OPERATING_COSTS = {
+    Category.COLOCATION: ("Colocation", "kW-months", "colocation_trend_per_year"),
+    Category.SUPPORT: ("Support and maintenance", "server-months", "support_trend_per_year"),
+    Category.STAFF: ("Staff", "FTE-months", "staff_cost_trend_per_year"),
+    Category.INSURANCE: ("Insurance", "server-months", None),
 }
-_OPERATING_COST_TRENDS = {
-    Category.COLOCATION: "colocation_trend_per_year",
-    Category.SUPPORT: "support_trend_per_year",
-    Category.STAFF: "staff_cost_trend_per_year",
-}
+"""Label, unit and trend of each."""
 
 
 def _operating_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> list[UnitCharge]:
-    charges = [
-        UnitCharge(
-            category,
-            f"{_OPERATING_COST_LABELS[category]}: {server.label}",
-            unit,
-            quantity,
-            amount / quantity * _operating_trend(category, assumptions, calendar),
-            ChargeTiming.MONTHLY,
-        )
-        for category, unit, quantity, amount in _operating_costs(server, assumptions)
-        if amount > 0
-    ]
+    charges = []
+    for category, quantity, amount in _operating_costs(server, assumptions):
+        if amount > 0:
+            label, unit, trend = _OPERATING_COSTS[category]
+            moved = trend_factors(assumptions[trend] if trend else 0.0, calendar.length)
+            price, name = amount / quantity * moved, f"{label}: {server.label}"
+            charges.append(UnitCharge(category, name, unit, quantity, price, ChargeTiming.MONTHLY))
     idle_kwh = server.idle_power_kw * assumptions["pue"] * HOURS_PER_MONTH
     if server.running_cost_per_hour is None and idle_kwh and assumptions["electricity_per_kwh"]:
         tariff = _tariff(assumptions, calendar)
         charges.append(
             UnitCharge(
-                Category.POWER, _power_label(server), "kWh", idle_kwh, tariff, ChargeTiming.MONTHLY
+                Category.POWER,
+                f"Electricity: {server.label}",
+                "kWh",
+                idle_kwh,
+                tariff,
+                ChargeTiming.MONTHLY,
             )
         )
     return charges
@@ -276,11 +259,6 @@ def _follow_prices(charges: Iterable[UnitCharge], assumptions: Assumptions) -> I
         yield replace(charge, unit_price=paid, fixed_at_start=True, by_month=by_month)
 
 
-def _operating_trend(category: Category, assumptions: Assumptions, calendar: Calendar) -> Floats:
-    trend = _OPERATING_COST_TRENDS.get(category)
-    return trend_factors(assumptions[trend] if trend else 0.0, calendar.length)
-
-
 def _use_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[HourCharge, ...]:
@@ -295,13 +273,13 @@ def _use_charges(
         return ()
     return (
         HourCharge(
-            Category.POWER, _power_label(server), "kWh", kwh, _tariff(assumptions, calendar)
+            Category.POWER,
+            f"Electricity: {server.label}",
+            "kWh",
+            kwh,
+            _tariff(assumptions, calendar),
         ),
     )
-
-
-def _power_label(server: ServerToBuy) -> str:
-    return f"Electricity: {server.label}"
 
 
 def _tariff(assumptions: Assumptions, calendar: Calendar) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.amounts import add_months, count_months
+from planner.costing.assumptions.assumptions import Depreciation
 
 Floats = NDArray[np.float64]
 _OFFSETS = {"month_start": 0.0, "month_middle": 0.5, "month_end": 1.0}
@@ -225,9 +226,7 @@ class Term:
 
 @lru_cache(maxsize=8)
 def _at_start(months: int, length: int) -> Floats:
-    mask = np.eye(months, length)
-    mask.setflags(write=False)
-    return mask
+    return _read_only(np.eye(months, length))
 
 
 @lru_cache(maxsize=8)
@@ -239,17 +238,14 @@ def _at_end(months: int, length: int, until_sale: int, sells_when_retired: bool)
     if sells_when_retired:
         sold = start_month[retired <= months]
         mask[sold, retired[sold]] = 1.0
-    mask.setflags(write=False)
-    return mask
+    return _read_only(mask)
 
 
 @lru_cache(maxsize=64)
 def _active(months: int, length: int, lead: int, duration: int, last: int) -> Floats:
     age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
     in_service = (age >= 0) & (age < duration) & (np.arange(length) < last)[None, :]
-    mask = np.asarray(in_service, dtype=np.float64)
-    mask.setflags(write=False)
-    return mask
+    return _read_only(np.asarray(in_service, dtype=np.float64))
 
 
 @lru_cache(maxsize=8)
@@ -264,11 +260,8 @@ def _write_off_by_schedule(
     start = np.arange(months)
     sold = np.minimum(start + lead + duration, months)
     shares_by_month[start, sold] += 1.0 - shares_by_month.sum(axis=1)
-    shares_by_month.setflags(write=False)
-    return shares_by_month
+    return _read_only(shares_by_month)
 
-
-Depreciation = Literal["straight_line", "macrs_5", "none"]
 
 MACRS_5_RATES = (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
 """Deductions of tax years 1 to 6, fractions of the basis: 5-year property, half-year

@@ -105,11 +105,6 @@ class OfferSelection:
         """The machines that hold the jobs of the work."""
         return JobNodes(self.rules, self.demand.candidates, self.demand.run_width)
 
-    @property
-    def min_node_accelerators(self) -> dict[str, float]:
-        """Least accelerators of a node that serves one job, by kind; 0 where one is enough."""
-        return self.job_nodes.min_accelerators
-
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
         """What counts offers: quotas, and providers whose prices are special."""

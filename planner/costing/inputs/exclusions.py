@@ -62,7 +62,7 @@ def explain_exclusions(
     large = nodes.large_enough(table, rows)
     joined = nodes.joined(table, large)
     if len(large) < len(rows):
-        least = max(selection.min_node_accelerators.values())
+        least = max(nodes.min_accelerators.values())
         reasons += (
             f"{len(rows) - len(large):,} with fewer accelerators in a node than one job takes "
             f"({least:g})",

@@ -83,11 +83,6 @@ class Spending:
     """Share of what pools pay that counts in a total budget, 0 where that is before credits."""
 
     @property
-    def minimum_spends(self) -> float:
-        """What they come to."""
-        return float(self.amounts[~self.is_credit].sum())
-
-    @property
     def owed(self) -> float:
         """Net present cost of all minimum spends if no bill counted."""
         return float(self.worth.max(axis=1) @ np.where(self.is_credit, 0.0, self.amounts))
@@ -174,7 +169,8 @@ class Limits:
         if problem.total_budget is not None:
             paid = problem.base_payments
             if spending is not None:
-                paid += spending.in_total * spending.minimum_spends
+                minimum_spends = spending.amounts[~spending.is_credit]
+                paid += spending.in_total * float(minimum_spends.sum())
             left_in_all = problem.total_budget - paid
             self.total = int(self._budget("total_budget", problem.total_budget, left_in_all)[0])
         self.bills: dict[tuple[str, int], int] = {}

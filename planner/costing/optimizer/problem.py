@@ -24,8 +24,19 @@ SHARES = frozenset({"max_spot_share", LARGEST_SHARE})
 """Limits that are fractions."""
 
 
+class _Counted:
+    accelerators: float
+    limit_groups: tuple[str, ...]
+    limit_sizes: Mapping[str, float]
+
+    def size_in(self, group: str) -> float:
+        """What one node or unit counts for in a quota; 0 outside its group."""
+        counted = group in self.limit_groups
+        return self.limit_sizes.get(group, self.accelerators) if counted else 0.0
+
+
 @dataclass(frozen=True)
-class RentalOption:
+class RentalOption(_Counted):
     """Rented by the node-hour, fractions allowed: on demand, spot, capacity blocks."""
 
     key: str
@@ -47,14 +58,9 @@ class RentalOption:
     in_parts: bool = False
     """Whether a part of a node may be rented where nodes rent whole."""
 
-    def size_in(self, group: str) -> float:
-        """What one node counts for in a quota; 0 outside its group."""
-        counted = group in self.limit_groups
-        return self.limit_sizes.get(group, self.accelerators) if counted else 0.0
-
 
 @dataclass(frozen=True)
-class CommitmentOption:
+class CommitmentOption(_Counted):
     """Whole nodes started in a month and paid for over a term: a commitment, or a server bought.
 
     A unit started in month m can be used in months m+lead … m+lead+duration-1, cut at T.
@@ -92,11 +98,6 @@ class CommitmentOption:
     limit_groups: tuple[str, ...] = ()
     limit_sizes: Mapping[str, float] = field(default_factory=dict)
     """What one unit counts for in quotas that count something else than accelerators."""
-
-    def size_in(self, group: str) -> float:
-        """What one unit counts for in a quota; 0 outside its group."""
-        counted = group in self.limit_groups
-        return self.limit_sizes.get(group, self.accelerators) if counted else 0.0
 
     @property
     def all_payments(self) -> Floats:
