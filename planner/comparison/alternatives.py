@@ -103,20 +103,16 @@ class RelaxableLimit:
         return request
 
 
-def _read_limits() -> dict[str, RelaxableLimit]:
-    return {
-        row["code"]: RelaxableLimit(
-            field=row["field"],
-            value=() if row["value"] == "[]" else json.loads(row["value"]),
-            shown=row["shown"],
-            why=row["why"] or _STATED,
-            is_stated=bool(row["is_stated"]),
-        )
-        for row in read_rows(Path(__file__).with_suffix(".csv"))
-    }
-
-
-_LIMITS = _read_limits()
+_LIMITS = {
+    row["code"]: RelaxableLimit(
+        field=row["field"],
+        value=() if row["value"] == "[]" else json.loads(row["value"]),
+        shown=row["shown"],
+        why=row["why"] or _STATED,
+        is_stated=bool(row["is_stated"]),
+    )
+    for row in read_rows(Path(__file__).with_suffix(".csv"))
+}
 """Rules left to their default and limits of a request, by code; those of `constraints` by field."""
 _CONSTRAINTS = [code for code, one in _LIMITS.items() if one.field == f"constraints.{code}"]
 _ROOM = ("power_kw", "rack_units")

@@ -46,10 +46,6 @@ class RunPeaks:
             return self.peak
         return np.where(self.peak > 0, np.maximum(self.peak, np.max(least, axis=0)), 0.0)
 
-    def hours_on(self, kinds: Collection[str]) -> Floats:
-        """[T] hours at peak on some kinds of accelerator: H / P, 0 without work."""
-        return self.hours_at(self.on(kinds))
-
     def of(self, source: CapacitySource) -> Floats:
         """[T] reference accelerators at once of a plan on machines like those of a source."""
         peak = self.on({source.accelerator})
@@ -66,7 +62,7 @@ class RunPeaks:
 
     def hours_in(self, peak: Floats | None, kind: str) -> Floats:
         """[T] hours at peak of a plan on a kind, of its own `peak` where it has one."""
-        return self.hours_on({kind}) if peak is None else self.hours_at(peak)
+        return self.hours_at(self.on({kind}) if peak is None else peak)
 
 
 def fill_nodes(peak: Floats, capacity: float | Floats) -> Floats:

@@ -393,12 +393,11 @@ def constant_mix(source: CapacitySource | None, scenario: Scenario, inputs: Mode
 
 def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) -> RentMix:
     months = inputs.calendar.months
-    data, spot_share, parts = np.zeros((months, 2)), np.zeros(months), []
+    data, spot_share = np.zeros((months, 2)), np.zeros(months)
+    parts: list[RentPart] = []
     node = np.full(months, np.inf)
     for source, share in mixes:
-        for part, of_data in _parts(source, share, inputs):
-            data += of_data
-            parts += [part] if part is not None else []
+        parts += _parts(source, share, inputs, data)
         spot_share += share * source.is_spot
         is_whole_node = inputs.rents_whole(source) and not scenario.is_level
         size = source.capacity if is_whole_node else 0.0
@@ -425,24 +424,24 @@ def _bill(source: CapacitySource, share: Floats, months: int) -> BillPart:
 
 
 def _parts(
-    source: CapacitySource, share: Floats, inputs: ModelInputs
-) -> Iterator[tuple[RentPart | None, Floats]]:
+    source: CapacitySource, share: Floats, inputs: ModelInputs, data: Floats
+) -> Iterator[RentPart]:
+    """The rents of a source; what it charges for data is added to `data`."""
     calendar, months = inputs.calendar, inputs.calendar.months
     weight = ((1.0 - calendar.tax_rate) / source.capacity * share)[:, None]
-    nothing = np.zeros((months, 2))
     own, fallback = np.zeros((months, 2)), np.zeros((months, 2))
     for charge in source.hour_charges:
         per_hour = charge.per_hour[:months, None] * _worth(charge, calendar)
         if not charge.is_rent:
-            yield None, per_hour * weight
+            data += per_hour * weight
         elif charge.is_fallback:
             fallback += per_hour
         else:
             own += per_hour
-    yield RentPart(source, False, source.key, own * weight), nothing
+    yield RentPart(source, False, source.key, own * weight)
     if fallback.any():
         key = inputs.fallback.key if inputs.fallback is not None else ""
-        yield RentPart(source, True, key, fallback * weight), nothing
+        yield RentPart(source, True, key, fallback * weight)
 
 
 def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
@@ -628,16 +627,9 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
         (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
         np.zeros_like(paid),
     )
-    taxed = float(source.taxes_capital)
-    fetched = -residual.sum(axis=1)
-    price = sum(
-        (
-            c.amounts(source.term).sum(axis=1)
-            for c in source.unit_charges
-            if c.category is Category.CAPEX
-        ),
-        np.zeros_like(fetched),
-    )
+    taxed, fetched = float(source.taxes_capital), -residual.sum(axis=1)
+    bought = (c for c in source.unit_charges if c.category is Category.CAPEX)
+    price = sum((c.amounts(source.term).sum(axis=1) for c in bought), np.zeros_like(fetched))
     if source.is_owned:
         basis = capital.sum(axis=1, keepdims=True) * taxed
         priced = capital - tax * basis * source.term.write_off

@@ -210,7 +210,8 @@ class CapacitySource:
     def unit_amounts(self) -> UnitAmounts:
         """Money of one unit started in month m; of a server, one of few, added up once."""
         assert self.term is not None
-        return self._amounts if self.is_owned and are_few(self.term) else self._sum_amounts()
+        is_small = self.term.months * self.term.length <= MOST_CELLS_HELD
+        return self._amounts if self.is_owned and is_small else self._sum_amounts()
 
     @cached_property
     def _amounts(self) -> UnitAmounts:
@@ -218,7 +219,7 @@ class CapacitySource:
 
     def _sum_amounts(self) -> UnitAmounts:
         assert self.term is not None
-        return sum_unit_amounts(self.unit_charges, self.term, is_financed=self.is_financed)
+        return sum_unit_amounts(self.unit_charges, self.term)
 
     @property
     def is_financed(self) -> bool:
@@ -291,8 +292,8 @@ class CapacitySource:
 
 
 MOST_CELLS_HELD = 8_000
-"""Figures of one unit's amounts up to which they are held rather than added up again: 64 kB, and
-250 kinds of servers are the most that a request may have."""
+"""Figures of one unit's amounts up to which they are held rather than added up again: 64 kB, as
+those of long horizons and 250 kinds of servers would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -324,31 +325,26 @@ class UnitAmounts:
         return np.asarray(self.paid + share * (spread - self.upfront))
 
 
-def are_few(term: Term) -> bool:
-    """Whether the amounts of a unit are worth holding: those of long horizons fill the memory."""
-    return term.months * term.length <= MOST_CELLS_HELD
-
-
-def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool) -> UnitAmounts:
+def sum_unit_amounts(charges: Iterable[Charge], term: Term) -> UnitAmounts:
     """The charges of one unit by what they are for."""
     paid = np.zeros((term.months, term.length))
     capital = np.zeros_like(paid)
-    if not is_financed:
-        upfront: Floats | float = 0.0
-        for charge in charges:
-            target = capital if charge.category in CAPITAL else paid
-            amounts = charge.amounts(term)
-            target += amounts
+    debt: Floats | float = 0.0
+    financing: Floats | float = 0.0
+    upfront: Floats | float = 0.0
+    for charge in charges:
+        amounts = charge.amounts(term)
+        if charge.category is Category.LOAN:
+            debt = debt + amounts
+        elif charge.category in FINANCING:
+            financing = financing + amounts
+        elif charge.category in CAPITAL:
+            capital += amounts
+        else:
+            paid += amounts
             if charge.category is Category.UPFRONT:
                 upfront = upfront + amounts
-        return UnitAmounts(paid, capital, upfront=upfront)
-    debt, financing = np.zeros_like(paid), np.zeros_like(paid)
-    for charge in charges:
-        target = capital if charge.category in CAPITAL else paid
-        if charge.category in FINANCING:
-            target = debt if charge.category is Category.LOAN else financing
-        target += charge.amounts(term)
-    return UnitAmounts(paid, capital, debt, financing)
+    return UnitAmounts(paid, capital, debt, financing, upfront)
 
 
 def shift_payments(charges: Iterable[Charge], term: Term, calendar: Calendar) -> Floats | float:

@@ -96,7 +96,7 @@ def price_rental(
     support = [
         HourCharge(
             Category.SUPPORT,
-            _support_label(source),
+            f"Support plan: {source.label}",
             "of the bill",
             charge.per_hour,
             np.full(len(charge.unit_price), rate),
@@ -178,10 +178,6 @@ def _with_fallback(
     ]
 
 
-def _support_label(source: CapacitySource) -> str:
-    return f"Support plan: {source.label}"
-
-
 def staff_cost_per_accelerator_hour(assumptions: Assumptions) -> float:
     """What staff costs for an hour of one accelerator that is rented, in month 0: full-time
     equivalents · yearly cost / 8,760 h."""
@@ -238,7 +234,7 @@ def _commitment_charges(
         replace(
             charge,
             category=Category.SUPPORT,
-            label=_support_label(source),
+            label=f"Support plan: {source.label}",
             unit="of the bill",
             quantity=rate,
             unit_price=charge.quantity * charge.unit_price,

@@ -319,9 +319,7 @@ class PlaceOrder:
     def distance_km(self, place: Place) -> float:
         """To the data, else to the team; 0 where neither has a known place, ∞ where this one has
         none."""
-        if place == self.home:
-            return 0.0
-        if self._centre is None:
+        if place == self.home or self._centre is None:
             return 0.0
         at = _coordinates(self.regions.get(place))
         return inf if at is None else great_circle_km(self._centre, at)

@@ -169,8 +169,7 @@ class Limits:
         if problem.total_budget is not None:
             paid = problem.base_payments
             if spending is not None:
-                minimum_spends = spending.amounts[~spending.is_credit]
-                paid += spending.in_total * float(minimum_spends.sum())
+                paid += spending.in_total * float(spending.amounts[~spending.is_credit].sum())
             left_in_all = problem.total_budget - paid
             self.total = int(self._budget("total_budget", problem.total_budget, left_in_all)[0])
         self.bills: dict[tuple[str, int], int] = {}

@@ -60,8 +60,7 @@ def solve(
     work = (WorkMeter() if work is None else work).part(np.inf)
     work.charge(presolve_units(problem, len(problem.rental_options), len(problem.units)))
     plan = _search(problem, effort, work, ceiling, spending)
-    is_told = NOT_CHEAPER in plan.why_not or UNDECIDED in plan.why_not
-    if plan.feasible or is_told or not effort.explains:
+    if plan.feasible or not effort.explains or {NOT_CHEAPER, UNDECIDED} & set(plan.why_not):
         return plan
     part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
     conflicts = find_conflicts(problem, part)
@@ -75,8 +74,7 @@ def _search(
     problem: PlanProblem, effort: Effort, work: WorkMeter, ceiling: float, spending: Spending | None
 ) -> Plan:
     model = PlanModel(problem, spending)
-    ceiling_of_model = ceiling - model.base_cost
-    solution = model.model.solve(work, effort=effort, ceiling=ceiling_of_model)
+    solution = model.model.solve(work, effort=effort, ceiling=ceiling - model.base_cost)
     bound = solution.bound + model.base_cost
     if solution.values is not None and bound <= ceiling:
         return model.plan(solution.values, solution.bound)
