@@ -416,7 +416,7 @@ _BRANCH_ITERATION_UNITS, _BRANCH_ITERATION_ENTRY_UNITS, _LARGE = 300.0, 0.02, 30
 so many."""
 _MANY_WHOLE = 6_000
 """Whole numbers from which on presolve is left out: it would probe pairs of them, in 800 MB."""
-_LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 0.6
+_LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 2.0
 """The same, roughly, between two of the calls by which it asks whether to go on: iterations are
 known at its end only."""
 _GOOD_GAP, _PATIENCE = 0.01, 2
