@@ -43,7 +43,7 @@ class _Words:
             every_months=result.decisions.every_months,
             expected=cents(result.expected),
             best_fixed=cents(result.fixed),
-            worth=cents(result.worth),
+            worth=cents(result.fixed) - cents(result.expected),
             bound=cents(result.bound),
             triggers=triggers,
             prices=self._prices(),
