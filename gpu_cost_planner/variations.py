@@ -71,7 +71,6 @@ def run_sweep(
 def _compare(
     missing: Mapping[str, Variation], market: Market, processes: int
 ) -> Iterator[tuple[str, Row]]:
-    """Key and row of each variation, as they are done."""
     workers = min(processes, len(missing))
     if workers < 2:
         for key, one in missing.items():
@@ -142,7 +141,6 @@ def list_variations(request: Mapping[str, Any], grid: Mapping[str, object]) -> l
 
 
 def _list(field: str, values: Any) -> list[Any]:
-    """The values of a field: of a list, a range, an array or a series."""
     is_list = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping)
     listed = [plain_values(one) for one in values] if is_list else []
     if not listed:
@@ -231,7 +229,6 @@ class Market:
 
     @cached_property
     def _digest(self) -> str:
-        """SHA-256 of every price and of the rates that convert them."""
         offers = self.catalog.offers.offers
         prices = [(o.id, str(o.price_per_hour), str(o.upfront), o.sold_now) for o in offers]
         text = repr((prices, self.catalog.exchange_rates.latest))

@@ -42,8 +42,6 @@ def _split(value: object) -> object:
 
 
 def _address(*schemes: str) -> AfterValidator:
-    """Where something is called; several by commas or semicolons."""
-
     def check(value: str) -> str:
         for address in filter(None, re.split("[,;]", value)):
             parts = urlsplit(address.strip())

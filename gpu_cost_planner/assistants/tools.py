@@ -111,7 +111,6 @@ def _offers_schema() -> Schema:
 
 
 def _compare(arguments: Arguments, catalog: Catalog) -> ComparisonAnswer:
-    """The answer to the line or the fields of a request."""
     question = arguments.get("question")
     if question is None:
         return compare(arguments, catalog, work=WorkMeter(WORK_UNITS))
@@ -319,7 +318,6 @@ def answer_comparison(answer: ComparisonAnswer) -> Answer:
 
 
 def _dump(answer: AnswerModel) -> dict[str, Any]:
-    """The verdict and totals, as the API gives them by default."""
     return answer.model_dump(mode="json", exclude=leave_out(type(answer), ()))
 
 

@@ -83,7 +83,6 @@ Fraction = Annotated[Number, Field(ge=0, le=10)]
 
 
 def _choice(values: list[str]) -> Any:
-    """A choice as the document says it where it stands, by its text."""
     return WithJsonSchema({"type": "string", "enum": values})
 
 

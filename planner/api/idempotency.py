@@ -80,7 +80,6 @@ def _finish(prepared: Response | Write) -> Response:
 
 
 def _digest(request: Request) -> str:
-    """Hash of method, path and body."""
     data: Any = request.data
     if isinstance(data, dict) and hasattr(data.get(STREAM), "read"):
         stream = data[STREAM]

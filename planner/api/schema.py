@@ -177,7 +177,6 @@ def _reference(name: str) -> dict[str, Any]:
 
 
 def _contract_components() -> dict[str, Any]:
-    """Every request and answer of the contract with its parts, by name."""
     known: dict[str, Any] = {ROW: _ROW}
     own = {
         body: to_json_schema(_resolve(body.model_json_schema(ref_template=_INPUT)))
@@ -270,7 +269,6 @@ def _referenced(schema: Any) -> list[str]:
 
 
 def _as_rows(schema: Any, parts: Mapping[str, Any]) -> Any:
-    """The schema of a table, with the names of its columns in its description."""
     for name in _referenced(schema):
         if "properties" in parts.get(name, {}):
             columns = _columns(parts[name]["properties"])
@@ -287,7 +285,6 @@ def _columns(names: Iterable[str]) -> str:
 
 @cache
 def _tables() -> Mapping[str, tuple[str, ...]]:
-    """Model of an answer → its tables."""
     models = [
         *ANSWERS,
         *COMPUTED,
@@ -343,7 +340,6 @@ def _put_in_place(document: dict[str, Any]) -> None:
 
 
 def _add_example(operation: dict[str, Any]) -> None:
-    """Shows the body that the operation takes, or what it gives where it takes none."""
     example = read_examples().get(operation["operationId"])
     body = operation.get("requestBody") or operation["responses"].get("200", {})
     if example is not None:

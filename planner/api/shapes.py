@@ -52,7 +52,6 @@ from planner.services.projects.reprice import Repriced
 
 
 def _name_of(source: str) -> serializers.CharField:
-    """A name of something that may not be there."""
     return serializers.CharField(source=source, default=None, allow_null=True, read_only=True)
 
 

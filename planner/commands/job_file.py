@@ -52,7 +52,6 @@ def _answer(options: Options, _: LoadCatalog) -> str:
 
 
 def _answer_questions(facts: JobFacts, options: Options) -> None:
-    """Fills in what the arguments say of what the file leaves open."""
     for name, (most, _) in _NUMBERS.items():
         value = options[name]
         if value is not None and not 0 < value <= most:

@@ -132,7 +132,6 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
 
 
 def _files_of(paths: Iterable[str]) -> Iterator[str]:
-    """Files, those of folders by name."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -144,8 +143,6 @@ def _files_of(paths: Iterable[str]) -> Iterator[str]:
 
 
 class _Files:
-    """Files by their names, each opened when it is its turn."""
-
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
@@ -165,7 +162,6 @@ class _Files:
 
 
 def _answer_portfolio(answer: UsageAnswer, options: Options, load_catalog: LoadCatalog) -> str:
-    """The plan of all projects; what a name means is asked once and kept beside the files."""
     folder = next((one for one in options["files"] if os.path.isdir(one)), ".")
     answers = Path(folder) / MEANINGS_FILE
     known = read_request(str(answers)) if answers.exists() else {}

@@ -181,7 +181,6 @@ def filling_size(job: int) -> int:
 
 
 def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
-    """Accelerators that do the work of the one that is named and hold as much."""
     request, rules = results.request, results.preparation.rules
     name = request.workload.accelerator
     if name is None or request.constraints.accelerators is not None or not request.use_catalog:

@@ -78,7 +78,6 @@ class _Words:
 
     @property
     def _is_advised(self) -> bool:
-        """Whether the plan that is advised begins as the policy does."""
         plan, first = self.results.advised, self.result.first
         started = plan.units_started if plan is not None else {}
         if not first.name.startswith(START):
@@ -163,7 +162,6 @@ class _Words:
         return words, "per accelerator-hour", self._price_at(source, 0)
 
     def _price_at(self, source: CapacitySource, month: int) -> float:
-        """As the plan has it."""
         if source.is_owned:
             server = self.results.inputs.servers.by_key[source.key]
             assumptions = server.assumptions(self.results.inputs.assumptions)
@@ -190,8 +188,6 @@ def _what(part: DecisionPart) -> str:
 
 
 def _join_triggers(triggers: Sequence[Trigger]) -> Iterator[str]:
-    """A sentence for each move, its prices joined."""
-
     def move(one: Trigger) -> tuple[str, str]:
         return one.action, one.what
 

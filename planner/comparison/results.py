@@ -425,7 +425,6 @@ def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparat
 
 
 def _what_comes_late(scenario: Scenario, preparation: Preparation) -> Iterator[str]:
-    """When servers come and which contracts outlast the plan, where nothing is rented beside."""
     inputs, calendar = preparation.inputs, preparation.calendar
     months, options = calendar.months, scenario_options(scenario.key, inputs.interruptible)
     if may_rent(scenario, inputs):

@@ -257,7 +257,6 @@ class VerdictWords:
                 yield f"Secure capacity first: no cloud keeps {machines} ready to rent by the hour."
 
     def _missed(self) -> Iterator[str]:
-        """What is kept in fewer outcomes than the certainty that is asked for."""
         late = find_late_work(self.results)
         if late is not None:
             yield late.sentence
@@ -446,7 +445,6 @@ class VerdictWords:
         return f"{round_to_error(amount, error):,.0f} {self.results.request.currency}"
 
     def _bare(self, amount: Decimal, error: float = 0.0) -> str:
-        """An amount to its standard error, without the currency."""
         return self._rounded(float(amount), error).rpartition(" ")[0]
 
     def _money(self, amount: Decimal | float) -> str:
@@ -492,7 +490,6 @@ def find_range_doubts(results: ComparisonResults) -> RangeDoubts:
 
 
 def _describe_late(results: ComparisonResults) -> tuple[str, str]:
-    """Note and warning on the work that is the likeliest to take more than its months."""
     work = find_late_work(results)
     if work is None:
         return "", ""

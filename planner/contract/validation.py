@@ -272,7 +272,6 @@ def _leads_on(here: object, part: int | str) -> bool:
 
 
 def _code(kind: str) -> str:
-    """What pydantic's kind of error is called in refusals."""
     if kind in _BOUNDS or kind in _LENGTH_KINDS:
         return "out_of_range"
     return "wrong_type" if kind in _TYPES else _CODES.get(kind, "invalid")

@@ -484,7 +484,6 @@ def choose(choice: Choice) -> Choice:
 
 
 def _refuse(choice: Choice, index: int) -> Refusal | None:
-    """By the cheapest of the rivals against which a candidate does not save enough."""
     candidate, terms = choice.candidates[index], choice.terms
     expected = choice.expected
     for i in sorted(choice.rivals_of(index), key=lambda i: (expected[i], i)):

@@ -75,7 +75,6 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
 
 
 def _cost(answer: SavedPlan, purchase: Purchase, offer: OfferUsed) -> Decimal:
-    """What the whole term costs."""
     monthly = (purchase.due_per_month or Decimal(0)) * (offer.term_months or 0)
     return round((purchase.due_at_start or Decimal(0)) + monthly, decimals_of(answer.currency))
 
@@ -109,8 +108,6 @@ def choose_scenario(answer: SavedPlan, context: Context) -> ScenarioRecord | Non
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of one scenario of one answer."""
-
     answer: SavedPlan
     context: Context
     scenario: ScenarioRecord

@@ -276,7 +276,6 @@ def _dtypes(model: type[AnswerModel]) -> dict[str, Dtype]:
 
 
 def _choose_dtype(annotation: Any) -> Dtype | None:
-    """The dtype for values of a type; None for a list, a mapping or a model."""
     if get_origin(annotation) in (Union, types.UnionType):
         options = (one for one in get_args(annotation) if one is not type(None))
         kind, *others = (_plain_type(one) for one in options)

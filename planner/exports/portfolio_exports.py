@@ -30,7 +30,6 @@ from planner.portfolio.words import list_signed
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
-    """A summary, a sheet for each table, and what its figures came from: assumptions and prices."""
     # A plain install of the library has no XlsxWriter.
     import xlsxwriter
 

@@ -198,8 +198,6 @@ def _set_properties(raw: Any, context: Context) -> None:
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Where the lines' columns lie, for formulas."""
-
     scenario: str
     month: str
     amount: str
@@ -303,7 +301,6 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
 
 
 def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> None:
-    """What is due in each month of each scenario, every figure a formula over the lines."""
     scenarios = answer.feasible
     sheet.set_column(0, len(scenarios) + 1, 18)
     sheet.freeze_panes(1, 1)

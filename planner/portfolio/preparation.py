@@ -352,7 +352,6 @@ class JointInputs:
         return JointProblem(tuple(own), in_turn)
 
     def _take_out(self, projects: list[ProjectProblem]) -> Iterator[JointPart]:
-        """Takes the work that projects do in turn out of theirs, where all may use the same."""
         for pool in self.pools:
             if len({projects[place].choices for place in pool.places}) == 1:
                 first, months = pool.places[0], pool.in_turn

@@ -231,8 +231,6 @@ def _waits_of(jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> _Waits:
 
 
 class _Waits:
-    """Waits of the jobs of a month by the size of the pool."""
-
     def __init__(self, jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> None:
         self.jobs = [one for one in jobs if one.hours > 0]
         self.at_once = np.array(at_once, np.int64)

@@ -110,7 +110,6 @@ def describe_signatures(answer: PortfolioAnswer) -> str:
 
 
 def _describe_cost(answer: PortfolioAnswer) -> str:
-    """The expected cost with its range; the total as stated where no outcomes were simulated."""
     ends, currency = answer.range, answer.currency
     if ends is None or answer.expected is None:
         return f"{format_money(answer.total_cost or Decimal(0), currency)} as stated"

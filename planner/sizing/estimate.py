@@ -234,7 +234,6 @@ def _times_over(runs: int, factor: float) -> str:
 
 
 def _reference(placement: Placement) -> Accelerator:
-    """A usual accelerator where one fits, else the one with the fewest hours."""
     eligible, excluded = placement.everywhere([get(slug) for slug in PREFERRED])
     if not eligible:
         eligible, excluded = placement.everywhere(all_accelerators())
@@ -244,7 +243,6 @@ def _reference(placement: Placement) -> Accelerator:
 
 
 def _placement(workload: SizedWorkload) -> Placement:
-    """Its runs from the first month on, over as many as they may take, on whole machines."""
     start, horizon, runs = OPEN_START, OPEN_HORIZON_MONTHS, workload.runs
     if runs:
         start = min(run.start for run in runs)

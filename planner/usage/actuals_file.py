@@ -166,7 +166,6 @@ def _add_line(line: Line, number: int, sums: Sums) -> None:
 
 
 def _own_rows(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows by the names of columns that tables of usage have."""
     named = name_columns(table.header)
     columns = [named.get(name, "") for name in table.header]
     for name in ("month", "cost"):

@@ -168,7 +168,6 @@ def _gpu_changes(use: GpuFigures) -> Changes:
 
 
 def _smaller(use: GpuFigures, peak_gib: float) -> str:
-    """Cards of the same vendor that hold the peak with less memory, the smallest first."""
     vendor = get(use.accelerator).vendor if use.accelerator else None
     fitting = [
         one
@@ -321,7 +320,6 @@ def read_log(text: str) -> SmiLog:
 
 
 def _rows(text: str) -> Iterator[list[str]]:
-    """Header and rows of a log, whatever its form."""
     first = next((line for line in text[:2000].splitlines() if line.strip()), "")
     words = first.lstrip("# ").lower().replace(",", " ").split()
     if first.startswith("#Entity"):

@@ -86,7 +86,6 @@ def build_portfolio(
 
 
 def _placing(usage: Usage, months: int, meanings: Mapping[str, str]) -> Callable[[Holder], Holder]:
-    """Under which name and in which project of the plan the hours of a holder are."""
     hours = Counter[str]()
     for key, sums in usage.ledger.uses.items():
         hours[key.project or key.account] += int(sums.accelerator_hours)
@@ -103,7 +102,6 @@ def _placing(usage: Usage, months: int, meanings: Mapping[str, str]) -> Callable
 
 
 def _parts(usage: Usage, place: Callable[[Holder], Holder]) -> dict[Holder, Usage]:
-    """What each project used of each accelerator, to the last month of all files."""
     last = max((key.month for key in usage.ledger.uses), default="")
     parts = defaultdict[Holder, Usage](lambda: Usage(Ledger(), []))
     for key, sums in usage.ledger.uses.items():

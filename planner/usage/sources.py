@@ -287,7 +287,6 @@ def _check_members(members: list[zipfile.ZipInfo], most: int) -> None:
 
 
 def _find_archive(stream: BinaryIO) -> zipfile.ZipFile | None:
-    """The zip archive that a stream is; the stream stays where it is."""
     if not stream.seekable():
         return None
     is_zip = stream.read(4) == b"PK\x03\x04"

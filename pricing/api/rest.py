@@ -64,7 +64,6 @@ def problem(
 
 
 def _request_values(context: Mapping[str, Any]) -> object:
-    """The query and the body, where that has been read, that a refused field stands in."""
     request = context.get("request")
     body = getattr(request, "_full_data", None)
     query = request.query_params.dict() if request is not None else {}

@@ -221,7 +221,6 @@ def _make_accelerators_etag() -> str:
 
 
 def _respond_unchanging(request: Request, body: Any, *key: object) -> Response:
-    """An answer that changes only with the accelerators themselves."""
     return respond(request, make_etag(_make_accelerators_etag(), *key), lambda: body)
 
 

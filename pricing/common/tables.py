@@ -64,7 +64,6 @@ def read_row(kind: type[Kind], row: Mapping[str, str | None], where: str = "") -
 
 @cache
 def _columns(kind: type[Any]) -> tuple[tuple[str, Any, bool, bool], ...]:
-    """Name, how its text is read, whether it may be None and whether it has a default."""
     hints = get_type_hints(kind)
     columns = []
     for one in fields(kind):

@@ -313,7 +313,6 @@ def raise_for_status(
 
 
 def _read_message(response: httpx.Response) -> str:
-    """What the server says of its error, in the form of Google and Azure; "" in any other."""
     try:
         return f": {json.loads(response.read())['error']['message'][:300]}"
     except (ValueError, LookupError, TypeError):

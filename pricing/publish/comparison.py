@@ -279,7 +279,6 @@ def _groups(part: Part) -> tuple[Part, ...]:
 
 
 def _judge(part: Part, moves: Mapping[Part, _Moves]) -> str:
-    """Why a part waits; empty where it does not."""
     own, (option, region, family) = moves.get(part), part
     beside: tuple[Part, ...] = (("", region, ""), ("", "", family))
     levels = (((option, region, ""), (option, "", family)), ((option, "", ""),), beside)

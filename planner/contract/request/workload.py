@@ -147,8 +147,6 @@ Software = Literal["cuda", "rocm", "xla", "neuron", "any"]
 
 
 class _Work(RequestModel):
-    """What every kind of work may say of itself."""
-
     is_sized: ClassVar[bool] = False
     """Whether its hours are estimated from a model or samples rather than given."""
 

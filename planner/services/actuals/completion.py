@@ -154,7 +154,6 @@ class Course:
         self.ratios = self._observe()
 
     def _factor(self, offers: Any, offer_id: str, used: OfferUsed) -> Decimal | None:
-        """Price of today over that of the plan; None where the catalog does not have the offer."""
         offer, before = offers.find(offer_id), Decimal(used.native_price_per_hour or 0)
         if not offer or not offer.sold_now or offer.currency != used.native_currency or not before:
             return None
@@ -313,7 +312,6 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
 
 
 def _use_and_price(cells: list[Cell]) -> tuple[float | None, float | None]:
-    """Use and price so far against the plan."""
     planned = float(sum(cell.planned for cell in cells))
     if not planned:
         return None, None
@@ -323,7 +321,6 @@ def _use_and_price(cells: list[Cell]) -> tuple[float | None, float | None]:
 
 
 def _describe_outside(course: Course) -> tuple[str, ...]:
-    """Months paid for before the first or after the last that the plan pays in."""
     if not course.outside:
         return ()
     paid = sum((course.months[name].paid or _ZERO for name in course.outside), _ZERO)

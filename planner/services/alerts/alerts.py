@@ -142,7 +142,6 @@ def watch_spending(project: Project) -> list[Alert]:
 def _find_problems(
     project: Project, plan: SavedComparison, repriced: Repriced
 ) -> Iterator[Finding]:
-    """What changed since the plan was saved; a move is measured from the last alert of one."""
     then, now = plan.read_summary(), summarize_answer(repriced.answer)
     after = now.total_cost
     if after is None:
@@ -166,7 +165,6 @@ def _find_problems(
 
 
 def _find_crossed(plan: SavedComparison, now: ComparisonAnswer) -> Iterator[Finding]:
-    """That a price is where the saved plan said to buy, sign or sell, with the plan of today."""
     policy = plan.read_plan().policy
     if policy is None or now.policy is None or now.verdict is None:
         return
@@ -243,14 +241,12 @@ def create_alerts(
 
 
 def _topic(kind: str, message: str) -> tuple[str, str]:
-    """What an alert is about: its kind and, of what was paid, the period."""
     return kind, message.partition(" is ")[0] if message.startswith(PAID) else ""
 
 
 def _is_known(
     last: Alert | None, finding: Finding, currency: str, revisions: dict[str, int]
 ) -> bool:
-    """Whether this was said and has held since: of the same prices, or of the same amount."""
     if last is None:
         return False
     if last.saved_comparison_id is None:

@@ -42,7 +42,6 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
 
 
 def _make_headline(result: RefreshResult) -> str:
-    """Whose prices, and which parts of them wait for review."""
     reasons = result.publication.reasons if result.publication else ()
     parts = [reason.partition(":")[0] for reason in reasons[:MAX_PARTS]]
     more = [f"{len(reasons) - MAX_PARTS} more parts"] if len(reasons) > MAX_PARTS else []

@@ -148,7 +148,6 @@ def _dumped_tables(listing: str) -> set[str]:
 
 
 def _check_ours(tables: set[str], what: str) -> None:
-    """Refuses what lacks a table of the planner."""
     if lacking := sorted(TABLES - tables):
         holds = f"no table {lacking[0]}" if tables else "no tables"
         raise BackupError(

@@ -104,7 +104,6 @@ def _row(result: RefreshResult) -> dict[str, Any]:
 
 
 def _row_of_run(run: RefreshRun) -> dict[str, Any]:
-    """What an earlier attempt at the same refresh came to."""
     return {
         "provider": run.provider,
         "outcome": run.outcome,

@@ -90,7 +90,6 @@ def portfolio_of_projects(
 
 
 def _refuse_alone_only(projects: Iterable[Project]) -> None:
-    """Names the projects that have what a joint plan cannot count."""
     for project in projects:
         existing = compose(project).get("existing") or {}
         has = [words for field, words in ALONE_ONLY.items() if existing.get(field)]
@@ -196,7 +195,6 @@ def _entry(
 
 
 def _stated(request: Mapping[str, Any]) -> dict[str, Any]:
-    """What a request says is there: servers, commitments, leases."""
     existing, on_prem = request.get("existing") or {}, request.get("on_prem") or {}
     return {
         "already_owned": on_prem.get("already_owned") or (),

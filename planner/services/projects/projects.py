@@ -51,7 +51,6 @@ def _check_project(project: Project) -> None:
 
 
 def _name_field(refusal: InvalidInput) -> InvalidInput:
-    """The refusal with its field as the caller wrote it."""
     alone = InvalidInput(refusal.field, refusal.message)
     return alone if refusal.field.split(".")[0] in _PROJECT_FIELDS else alone.under("assumptions")
 

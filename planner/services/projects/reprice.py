@@ -69,7 +69,6 @@ def _compare_totals(then: SavedPlan, now: SavedPlan, key: Any) -> ScenarioChange
 
 
 def _list_price_moves(plan: SavedPlan, catalog: Catalog) -> Iterator[PriceMove]:
-    """Of the offers of a plan those whose price then is another one in the new catalog."""
     used = {line.offer_id for one in plan.scenarios for line in one.lines if line.offer_id}
     if not used:
         return

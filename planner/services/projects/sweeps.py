@@ -130,7 +130,6 @@ def chunk_job(job: Job, progress: Progress) -> None:
 
 
 def _compare(request: Any, team: Team | None, market: Catalog) -> Fields:
-    """Row or errors of a request; one that fails stops no other."""
     try:
         return {"row": summarize(compare_for_team(request, team, market).answer)}
     except InvalidInput as refusal:

@@ -53,8 +53,6 @@ class _Defaults(RequestModel):
 
 
 class _Settings(RequestModel):
-    """What a team sets of the requests of its members."""
-
     price_adjustments: Entries[PriceAdjustment] = Field((), max_length=MAX_ENTRIES)
     custom_offers: Entries[_Offer] = Field((), max_length=MAX_ENTRIES)
     defaults: _Defaults = _Defaults()
@@ -113,7 +111,6 @@ def inherit(
 
 
 def _conversion(request: Request, team: Team, rates: ExchangeRates) -> tuple[float, str]:
-    """The factor from the team's currency to that of a request, and words that say so."""
     currency = request.get("currency") or "USD"
     if not isinstance(currency, str) or currency == team.currency:
         return 1.0, ""

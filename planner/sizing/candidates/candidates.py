@@ -256,7 +256,6 @@ def nothing_fits(excluded: Mapping[str, str]) -> str:
 
 
 def _hours_of(reason: str) -> float:
-    """The hours that a reason begins with; 0 where it begins with none."""
     match = _NUMBER.match(reason)
     return float(match[0].replace(",", "")) if match else 0.0
 
@@ -282,7 +281,6 @@ SHEET = EstimateCandidate.model_fields.keys() & {f.name for f in fields(Accelera
 def _candidate(
     one: Accelerator, size: RunSize | None = None, place: int | None = None, why_not: str = ""
 ) -> EstimateCandidate:
-    """Its place as the estimate gives it; figures of a run are None where it is excluded."""
     return EstimateCandidate(
         **{name: getattr(one, name) for name in SHEET},
         **({name: getattr(size, name) for name in OF_A_RUN} if size else {}),

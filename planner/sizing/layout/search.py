@@ -413,7 +413,6 @@ class LayoutTask:
 
     @property
     def _is_batch_kept(self) -> bool:
-        """Whether a stated batch is kept as nearly as replicas and micro-batches can."""
         return self.training.global_batch_tokens is not None
 
     def _kept_replicas(self, most: Floats, accelerators: int, batch: float) -> Floats:

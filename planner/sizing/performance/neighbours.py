@@ -132,7 +132,6 @@ def _is_same_work(training: Training, one: Accelerator, run: NearRun) -> bool:
 
 
 def _differences(training: Training, one: Accelerator, count: int, run: NearRun) -> Iterator[str]:
-    """What the published run is beside the work that is asked for."""
     sizes = {
         "parameters": run.parameters / training.parameters,
         "tokens": run.tokens / training.tokens,

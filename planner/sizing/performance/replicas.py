@@ -290,7 +290,6 @@ def replicas_on(
 
 
 def _matrix_rate(one: Accelerator, precision: str, constants: Engine) -> float:
-    """FLOP/s that matrices of some precision reach."""
     peak = peak_of(one, precision)
     low = constants.low_bit_share if peak > peak_of(one, "bf16") else 1.0
     return peak * matmul_share(one) * constants.matrix_share * low
@@ -298,7 +297,6 @@ def _matrix_rate(one: Accelerator, precision: str, constants: Engine) -> float:
 
 @cache
 def _splits(slug: str, counts: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Tensor parallelism and stages of each number: layers are split within a server."""
     widest = max(links_in_servers(slug).node, fast_domain(get(slug)))
     rows = []
     for count in counts:

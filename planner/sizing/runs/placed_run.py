@@ -317,7 +317,6 @@ def _warn_few_teams(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_borrowed_rate(size: PlacedSize) -> Iterator[str]:
-    """Whose rate an accelerator is given that no training benchmark was published of."""
     stands_in = benchmark_level(size.accelerator, size.precision).stands_in
     if stands_in and not has_user_rate(size.training):
         yield (
@@ -348,7 +347,6 @@ def _warn_step(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_description(size: PlacedSize) -> Iterator[str]:
-    """What a training is said to be that hardly goes together, or may be two things."""
     training = size.training
     layers, width = training.layers, training.hidden_size
     if layers and width and not is_mixture(training):
@@ -440,7 +438,6 @@ def _warn_other_memory(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_config(size: PlacedSize) -> Iterator[str]:
-    """What a config has that is counted nowhere, or otherwise than it is."""
     training = size.training
     if training.config is None:
         return
@@ -486,7 +483,6 @@ def _warn_context(size: PlacedSize) -> Iterator[str]:
 
 
 def _warn_neighbours(size: PlacedSize) -> Iterator[str]:
-    """That a published run of the same work took hours outside the range, and why."""
     low, high = (size.hours * factor for factor in size.range_p10_p90)
     for near in size.neighbours:
         if near.is_same_work and not low <= near.scaled_hours <= high:

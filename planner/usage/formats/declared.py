@@ -53,7 +53,6 @@ def _resources(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _at(values: Any, path: str) -> Any:
-    """What stands at a path; of a list its first entry."""
     for name in path.split("."):
         values = values.get(name) if isinstance(values, dict) else None
         values = values[0] if isinstance(values, list) and values else values

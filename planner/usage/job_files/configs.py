@@ -132,7 +132,6 @@ def read_skypilot(document: dict[str, Any]) -> JobFacts:
 
 
 def _read_service(service: dict[str, Any], facts: JobFacts) -> None:
-    """Replicas of a service: as many as it always has; those that scale are asked for."""
     policy = inner(service, "replica_policy")
     low, high = policy.get("min_replicas"), policy.get("max_replicas")
     number = service.get("replicas", low)

@@ -212,7 +212,6 @@ def _of_container(container: dict[str, Any], facts: JobFacts) -> float | None:
 
 
 def _read_selectors(pod: dict[str, Any], facts: JobFacts) -> bool:
-    """Whether labels of nodes name the accelerator, which is taken over."""
     labels = _labels(pod)
     names = [word_of(labels.get(label)) for label in _ACCELERATOR_LABELS]
     for name in names:

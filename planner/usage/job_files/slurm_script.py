@@ -133,7 +133,6 @@ def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str,
 
 
 def _times(option: str, options: dict[str, str]) -> float | None:
-    """What a count is multiplied by; None where that is open."""
     if option in _OF_JOB:
         return 1.0
     if option in _OF_NODE:

@@ -123,7 +123,6 @@ _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
 
 
 def _sum_fittings(lines: Iterable[CostLine | PortfolioLine]) -> dict[tuple[str, int], Decimal]:
-    """What is due for network, spares and installation beside a price, by source and month."""
     fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for line in lines:
         if line.category in _FITTINGS:

@@ -149,7 +149,6 @@ def _path(places: Sequence[Place], style: str, *, dashed: bool) -> SafeString:
 
 
 def _with_steps(places: Sequence[Place]) -> list[Place]:
-    """Each value holds until the next one."""
     held = [(x, before[1]) for before, (x, _) in pairwise(places)]
     pairs = zip(places[1:], held, strict=True)
     return [*places[:1], *(place for one, corner in pairs for place in (corner, one))]
@@ -208,7 +207,6 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
 def _dots(
     chart: Chart, series: Series, shares: Sequence[float], scale: Scale, style: str
 ) -> Iterator[SafeString]:
-    """A dot at each known value, which tells it when pointed at."""
     for share, value, day in zip(shares, series.values, chart.x, strict=True):
         if value is not None:
             words = f"{day}: {number(value, chart.digits)} {chart.unit}".strip()
@@ -217,7 +215,6 @@ def _dots(
 
 
 def _shares(x: Sequence[str | float]) -> list[float]:
-    """Where the values of an axis lie on it: numbers and days to scale, names evenly."""
     numbers = [place for one in x if (place := _place(one)) is not None]
     if len(numbers) == len(x) > 1 and numbers[-1] > numbers[0]:
         return [(one - numbers[0]) / (numbers[-1] - numbers[0]) for one in numbers]
@@ -231,7 +228,6 @@ def _place(value: str | float) -> float | None:
 
 
 def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
-    """Stacks side by side, and what is dashed as a line with steps over them."""
     stacked = [one for one in chart.series if not one.dashed]
     tops = [sum(_known([one.values[i] for one in stacked])) for i in range(len(chart.x))]
     lines = [value for one in chart.series if one.dashed for value in _known(one.values)]
@@ -262,7 +258,6 @@ def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
 def _rows(
     chart: Chart, scale: Scale, bars: Callable[[int], Iterator[tuple[int, float, float]]]
 ) -> tuple[list[SafeString], int]:
-    """A row for each name: the name, below it its bars as (series, from, to); the axis at last."""
     height = ROW * len(chart.x)
 
     def x(value: float) -> float:
@@ -293,8 +288,6 @@ def _rows(
 
 
 def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
-    """Stacks in rows; what is negative, such as resale, stacks to the left."""
-
     def bars(row: int) -> Iterator[tuple[int, float, float]]:
         ends = {True: 0.0, False: 0.0}
         for k, one in enumerate(chart.series):
@@ -309,7 +302,6 @@ def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
 
 
 def _draw_tornado(chart: Chart) -> tuple[list[SafeString], int]:
-    """Bars from the total as it is to what it would be."""
     base = chart.base or 0.0
 
     def bars(row: int) -> Iterator[tuple[int, float, float]]:

@@ -108,7 +108,6 @@ _DEFINITIONS: Schema = _SCHEMA["$defs"]
 
 
 def _walk(path: str, schema: Schema, kind: str = "") -> Iterator[tuple[str, str, Schema]]:
-    """Path, kind of work where it is of one, and schema of all that stands below a path."""
     for form in schema_forms(schema, _DEFINITIONS):
         below = form.get("properties", {})
         own = below.get("kind", {}).get("const", kind) if path == "workload" else kind
@@ -178,7 +177,6 @@ def _unit(last: str, forms: list[Schema]) -> str:
 
 
 def _trim(description: str) -> str:
-    """The first thing that the schema says of a field, without its own unit of a share."""
     first = re.split(r"; (?:absent|required)|, 0 to 1|, fraction", description)[0]
     first = first.replace("as a fraction of", "as a share of").replace("`", "").strip()
     return f"{first.rstrip('.')}." if first else ""
@@ -241,7 +239,6 @@ _DAY = re.compile(r"(?<![\w.:/-])\d{4}-\d{2}-\d{2}(?![\w/-]|:\S)")
 
 
 def _label_name(named: re.Match[str]) -> str:
-    """The label of a field, and the words of what it is set to."""
     name, value = named.groups()
     field = _FIELDS.get(name) or _BY_LAST.get(name)
     if field is None:

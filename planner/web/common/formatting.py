@@ -62,8 +62,6 @@ P = ParamSpec("P")
 
 
 def _of_figure(write: Callable[Concatenate[Decimal, P], str]) -> Callable[Concatenate[Any, P], str]:
-    """A filter of what may be no figure: then it is not known."""
-
     @register.filter(write.__name__)
     @wraps(write)
     def written(value: Any, /, *args: P.args, **kwargs: P.kwargs) -> str:
@@ -382,7 +380,6 @@ register.filter("month_name", name_month)
 
 
 def _unbroken(value: dt.date | None, form: str) -> str:
-    """A day or a time; empty where there is none."""
     written = formatted(value, form)
     return format_html('<time class="day">{}</time>', written) if written else ""
 

@@ -101,7 +101,6 @@ THEMES = ("light", "dark")
 
 
 def _freshness() -> list[dict[str, Any]]:
-    """The large clouds, that with the oldest list prices first."""
     rows = [
         row
         for row in freshness()

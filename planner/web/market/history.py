@@ -92,7 +92,6 @@ def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> Ch
 def _price_on(
     days: Sequence[dt.date], history: Sequence[DatedPrice]
 ) -> dict[tuple[str, str], list[float | None]]:
-    """What one offer cost on each day, by its provider and option; empty where it never did."""
     offers = [entry.offer for entry in history if entry.offer and entry.offer.currency == "USD"]
     if not offers:
         return {}

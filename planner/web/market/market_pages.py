@@ -45,7 +45,6 @@ FURTHER_FILTERS = ("accelerator_count", "min_accelerator_memory_gib", "region", 
 
 
 def _read(query: QueryDict) -> tuple[offers.MarketQuery, Catalog]:
-    """What an address asks for, and the catalog of the day that it names."""
     market_query = offers.MarketQuery.read(query)
     known = catalog_for(market_query.search, None, catalog.version())
     check_known_names(market_query.search, known)

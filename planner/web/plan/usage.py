@@ -72,7 +72,6 @@ MEANINGS = "accelerator_meanings"
 
 
 def _together(request: HttpRequest, answer: UsageAnswer, question: UsageQuestion) -> dict[str, Any]:
-    """The portfolio of all projects in the files, nothing where they hold no use."""
     known = request.session.get(MEANINGS, {})
     try:
         built = build_portfolio(answer.usage, question, f"{timezone.now():%Y-%m}", known)

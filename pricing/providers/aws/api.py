@@ -45,8 +45,6 @@ FetchedRows = Iterator[Row]
 
 @dataclass
 class _FetchState:
-    """What is known so far."""
-
     machines: MachineLookup
     retrieved_at: dt.datetime
     sold_by_region: dict[str, frozenset[str] | None] = field(default_factory=dict)

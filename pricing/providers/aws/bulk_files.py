@@ -42,8 +42,6 @@ FetchedRows = Iterator[Offer | SkippedRow | NotRead]
 
 @dataclass(frozen=True)
 class _PriceList:
-    """One price list of AWS: where it is, and which partition it is of."""
-
     url: str
     partition: str
 
@@ -116,8 +114,6 @@ class _Index:
 
 @dataclass(frozen=True)
 class _RegionFiles:
-    """The files of one region in one list, and the day of the list."""
-
     http: ProviderHttpClient
     price_list: _PriceList
     region: str

@@ -188,7 +188,6 @@ def _has(row: Row, field: str, pattern: str) -> bool:
 
 
 def _amount(row: Row, field: str) -> Decimal:
-    """A price, 0 where there is none to be read."""
     try:
         return parse_price(row.get(field))
     except ValueError:
