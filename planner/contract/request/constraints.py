@@ -95,9 +95,6 @@ class Constraints(RequestModel):
     say."""
     allow_consumer_in_datacentre: bool | None = None
     """Whether consumer cards may be owned in servers of a data centre; absent: as the rules say."""
-    undated_price_margin: Rate | None = None
-    """Share by which a price without a date must be lower than a dated one to be chosen, 0 to 1;
-    absent: as the rules say."""
     accelerators: Names | None = None
     """Accelerators that may do the work, by slug or usual name."""
     purchase_options: Options | None = None
@@ -112,12 +109,6 @@ class Constraints(RequestModel):
     """Most of each month's hours that may be spot, 0 to 1."""
     quotas: Annotated[Entries[Quota], Field(max_length=50)] = ()
     """Most accelerators at once, by provider, region and kind."""
-    near_country: Slug | None = None
-    """Country of the team by ISO 3166-1 code, such as DE: of equal prices the nearest place is
-    taken, unless the data has a home that says where that is."""
-    place_order: Annotated[Whole, Field(ge=1, le=2)] | None = None
-    """Which place is taken of equal prices: 1 the first by name; 2 the nearest to the data or the
-    team, then the larger region, then by name; absent: as the rules say."""
     max_term_months: Annotated[Whole, Field(ge=1, le=120)] | None = None
     """Longest term of a commitment that may be signed, months."""
     max_provider_share: Annotated[Rate, Field(gt=0)] | None = None

@@ -26,8 +26,6 @@ TermEnd = Literal["full", "within"]
 ANY = "any"
 SHORTEST_TERM = 12
 """Months of the shortest commitment that the three clouds sell; 2026."""
-UNDATED_PRICE_MARGIN = 0.05
-"""Share by which a price of unknown age must be lower than a dated one; assumption, 2026."""
 LARGEST_NODE = 8
 """Accelerators that one node of a larger job holds at least: the 8 of HGX and DGX systems (NVIDIA
 HGX H100 datasheet, 2023)."""
@@ -51,8 +49,6 @@ class PlanRules:
     """Whether machines rented by the hour rent whole."""
     consumer_in_datacentre: bool = True
     """Whether consumer cards may stand in servers of a data centre."""
-    undated_price_margin: float = 0.0
-    """Share by which a price without a date must be lower than a dated one to be chosen."""
     accelerators_per_job: int = 1
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
     one_accelerator: bool = False
@@ -94,7 +90,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     """
     limits, workload, own = request.constraints, request.workload, request.on_prem
     software = workload.software or _implied_software(request)
-    margin = limits.undated_price_margin
     # Accelerators that an interconnect asked for joins: those of the peak, up to a node.
     joined = 1 if limits.interconnect is None else max(1, min(workload.given_peak, LARGEST_NODE))
     options = limits.purchase_options or ()
@@ -125,7 +120,6 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         is_sized=workload.is_sized,
         any_node=bool(limits.allow_any_node),
         consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
-        undated_price_margin=UNDATED_PRICE_MARGIN if margin is None else margin,
         accelerators_per_job=workload.accelerators_per_job or joined,
     )
 

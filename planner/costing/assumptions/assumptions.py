@@ -21,11 +21,10 @@ from typing import Literal
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
-from planner.contract.request.rules import PlanRules, resolve_rules
+from planner.contract.request.rules import PlanRules
 
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
-PLACE_ORDER = "constraints.place_order"
 LATE_DELIVERY = ("on_prem.late_delivery_probability", "on_prem.late_delivery_months")
 """In force where the request gives either; else lead times are drawn as they are quoted."""
 PRICE_SPREAD = "on_prem.server_price_spread"
@@ -69,7 +68,7 @@ class Assumptions:
     @classmethod
     def from_request(cls, request: ComparisonRequest, units_per_usd: float) -> Assumptions:
         """Values for `request`; `units_per_usd` converts the defaults that are money."""
-        rows = [*_rows(request, units_per_usd), *_rule_rows(request)]
+        rows = list(_rows(request, units_per_usd))
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         for field in (OWN_STORAGE, *LATE_DELIVERY, PRICE_SPREAD):
@@ -109,16 +108,6 @@ class Assumptions:
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
-def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
-    stated = request.constraints.undated_price_margin
-    margin = resolve_rules(request).undated_price_margin
-    if margin or stated is not None:
-        usual = "assumption (2026): a price of unknown age may be gone"
-        source = usual if stated is None else "request"
-        field = "constraints.undated_price_margin"
-        yield Assumption(field, margin, "fraction", stated is not None, source)
-
-
 def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumption]:
     def row(field: str, request_value: float | None) -> Assumption:
         standard = default(field.rsplit(".", 1)[-1])
@@ -155,7 +144,6 @@ def _figures_where_used(request: ComparisonRequest) -> Iterator[tuple[str, float
     stated = data.on_prem_storage_per_tib_month
     if stated is not None or data.storage_gib:
         yield OWN_STORAGE, stated
-    yield PLACE_ORDER, request.constraints.place_order
     late = [getattr(request.on_prem, path.partition(".")[2]) for path in LATE_DELIVERY]
     if any(stated is not None for stated in late):
         yield from zip(LATE_DELIVERY, late, strict=True)

@@ -47,12 +47,10 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     _check_home(request, catalog)
     _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
     countries = sorted({place.country for place in catalog.regions.values() if place.country})
-    near = request.constraints.near_country
-    named = {"countries": request.constraints.countries, "near_country": near and [near]}
-    for limit, codes in named.items():
-        unknown = [code for code in codes or () if code not in countries]
-        _refuse_words(f"constraints.{limit}", unknown, catalog)
-        _check_choices(f"constraints.{limit}", codes, countries)
+    codes = request.constraints.countries or ()
+    unknown = [code for code in codes if code not in countries]
+    _refuse_words("constraints.countries", unknown, catalog)
+    _check_choices("constraints.countries", codes, countries)
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:

@@ -9,21 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import asin, cos, inf, radians, sin, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.copies import replace
-from planner.contract.request.comparison import ComparisonRequest
-from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.inputs.job_nodes import usable_accelerators
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
 from pricing.market.clouds import is_local_zone
-from pricing.market.offer_table import UNDATED, OfferTable
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.market.snapshot import Catalog, Region
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -58,11 +53,17 @@ class EligibleOffers:
     """Whether credits or minimum spends count bills, so that no other cost makes up for them."""
     parts_nodes: bool = False
     """Whether a limit may part a machine among offers of its size."""
-    place_order: PlaceOrder | None = None
-    """How places rank among equal prices; None: by name."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def _region_sizes(self) -> NDArray[np.intp]:
+        return np.bincount(self.table.region.codes, minlength=len(self.table.region.names))
+
+    def prices_in(self, row: int) -> int:
+        """Prices of the region of an offer: large and old regions sell the most."""
+        return int(self._region_sizes[self.table.region.codes[row]])
 
     def offer(self, i: int) -> Offer:
         """The offer behind entry `i`."""
@@ -265,17 +266,15 @@ def split_by_equal_values(
 
 def _preference(
     offers: EligibleOffers, i: int, peak: float
-) -> tuple[bool, float, float, bool, bool, int, str]:
+) -> tuple[bool, float, bool, bool, int, str]:
     capacity, offer = float(offers.capacity[i]), offers.offer(i)
     is_larger = capacity > peak
-    place, order = (offer.provider, offer.region), offers.place_order
     return (
         is_larger,
         capacity if is_larger else -capacity,
-        0.0 if order is None else order.distance_km(place),
-        place not in offers.grids,
+        (offer.provider, offer.region) not in offers.grids,
         is_local_zone(offer.region),
-        0 if order is None else -order.size(place),
+        -offers.prices_in(int(offers.rows[i])),
         offer.id,
     )
 
@@ -296,92 +295,6 @@ def _pareto_frontier(
             is_better |= cost[rest] < cost[best] * (1 - TIE)
         rest = rest[is_better]
     return selected
-
-
-Place = tuple[str, str]
-"""Provider and region."""
-NEAR_AND_LARGE = 2
-"""Of the order among equal prices; 1 is by name."""
-EARTH_RADIUS_KM = 6371.0
-
-
-@dataclass(frozen=True)
-class PlaceOrder:
-    """How the places of one request rank among equal prices."""
-
-    regions: Mapping[Place, Region]
-    offers: OfferTable
-    home: Place | None = None
-    """Where the data lives; ("", "") for one's own premises, whose place nobody states."""
-    country: str = ""
-    """Country of the team."""
-
-    def distance_km(self, place: Place) -> float:
-        """To the data, else to the team; 0 where neither has a known place, ∞ where this one has
-        none."""
-        if place == self.home or self._centre is None:
-            return 0.0
-        at = _coordinates(self.regions.get(place))
-        return inf if at is None else great_circle_km(self._centre, at)
-
-    def size(self, place: Place) -> int:
-        """Prices that the region has in the catalog: large and old regions sell the most."""
-        code = self._codes.get(place[1])
-        return 0 if code is None else int(self._counts[code])
-
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {name: code for code, name in enumerate(self.offers.region.names)}
-
-    @cached_property
-    def _counts(self) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-        return np.bincount(self.offers.region.codes, minlength=len(self.offers.region.names))
-
-    @cached_property
-    def _centre(self) -> tuple[float, float] | None:
-        if self.home is not None:
-            known = _coordinates(self.regions.get(self.home))
-            if known is not None:
-                return known
-        inside = [_coordinates(one) for one in self.regions.values() if one.country == self.country]
-        places = [at for at in inside if at is not None] if self.country else []
-        if not places:
-            return None
-        latitude, longitude = np.mean(np.array(places), axis=0).tolist()
-        return latitude, longitude
-
-
-def read_place_order(
-    request: ComparisonRequest, catalog: Catalog, assumptions: Assumptions
-) -> PlaceOrder | None:
-    """That of a request; None where names alone decide."""
-    if assumptions["place_order"] < NEAR_AND_LARGE:
-        return None
-    home = request.data.home
-    return PlaceOrder(
-        catalog.regions,
-        catalog.offers,
-        None if home is None else home.place,
-        request.constraints.near_country or "",
-    )
-
-
-def _coordinates(region: Region | None) -> tuple[float, float] | None:
-    if region is None or region.latitude is None or region.longitude is None:
-        return None
-    return region.latitude, region.longitude
-
-
-def great_circle_km(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Distance of two points given by latitude and longitude in degrees, by the haversine formula.
-
-    >>> round(great_circle_km((50.11, 8.68), (53.35, -6.26)))
-    1088
-    """
-    (first, west), (second, east) = ((radians(a), radians(b)) for a, b in (one, other))
-    across = sin((second - first) / 2) ** 2
-    along = cos(first) * cos(second) * sin((east - west) / 2) ** 2
-    return 2.0 * EARTH_RADIUS_KM * asin(sqrt(across + along))
 
 
 def find_larger_nodes(
@@ -411,34 +324,3 @@ def find_larger_nodes(
         if same.size:
             larger[small] = int(same[offers.capacity[same].argmax()])
     return larger
-
-
-def prefer_dated(offers: EligibleOffers, margin: float) -> EligibleOffers:
-    """The offers without undated ones that a dated one within `margin` stands for."""
-    is_undated = offers.table.as_of_day[offers.rows] == UNDATED
-    if margin <= 0 or not is_undated.any() or is_undated.all():
-        return offers
-    hours = HOURS_PER_MONTH * np.maximum(offers.term_months, 1)
-    price = np.asarray(offers.usd_per_hour + offers.upfront_usd / hours)
-    is_kept = np.ones(len(offers), dtype=bool)
-    keys = (
-        offers.option,
-        offers.term_months,
-        offers.accelerator,
-        np.round(offers.accelerator_count * 1e6).astype(np.int64),
-        offers.quotas,
-        offers.table.provider.codes[offers.rows] * offers.tells_providers_apart,
-    )
-    for group in split_by_equal_values(np.arange(len(offers)), keys):
-        dated = group[~is_undated[group]]
-        if len(dated):
-            undated = group[is_undated[group]]
-            is_kept[undated] = price[undated] * (1 + margin) < price[dated].min()
-    columns = {
-        name: getattr(offers, name)[is_kept]
-        for name in (
-            *("rows", "multiplier", "usd_per_hour", "upfront_usd", "term_months", "option"),
-            *("capacity", "accelerator", "accelerator_count", "quotas"),
-        )
-    }
-    return replace(offers, **columns)

@@ -40,8 +40,6 @@ from planner.costing.inputs.dominance import (
     EligibleOffers,
     build_eligible_offers,
     find_larger_nodes,
-    prefer_dated,
-    read_place_order,
     split_by_equal_values,
     undominated_commitments,
     undominated_rentals,
@@ -195,14 +193,12 @@ class OfferSelection:
         )
         limits = self.request.constraints
         apart = SupplyLimits.read(limits).tells_providers_apart or bool(limits.provider_months)
-        order = read_place_order(self.request, self.catalog, self.assumptions)
         pools, parted = counts_bills(self.request), parts_nodes(self.request)
-        offers = replace(offers, tells_providers_apart=apart, place_order=order)
+        offers = replace(offers, tells_providers_apart=apart)
         offers = replace(offers, counts_bills=pools, parts_nodes=parted)
         if custom:
             return offers
-        converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
-        return prefer_dated(converted, self.rules.undated_price_margin)
+        return convert_prices(offers, self.catalog.exchange_rates, self.rates)
 
     def _fitting_rows(self, table: OfferTable, is_own: bool) -> Rows:
         within = self.guard_rails.rows

@@ -1,4 +1,4 @@
-"""Edition 2: undated prices, consumer cards, nodes for what is sized; how to lift each."""
+"""Consumer cards, nodes for what is sized; how to lift each."""
 
 from __future__ import annotations
 
@@ -11,30 +11,6 @@ from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import catalog, offer
 
 MONTH = 730
-
-
-def rented_for(*prices: Any, **fields: Any) -> set[str]:
-    """Regions that the plan on demand rents in."""
-    found = compared(catalog(*prices), MONTH * 8, **fields)
-    plan = found.scenarios[ScenarioKey.ON_DEMAND]
-    return {found.inputs.by_key[key].region for key in plan.used_hours}
-
-
-@pytest.mark.parametrize(
-    ("undated", "region"), [("40.01", "us-east-1"), ("38.20", "us-east-1"), ("38.00", "undated")]
-)
-def test_an_undated_price_must_be_more_than_5_percent_lower(undated: str, region: str) -> None:
-    prices = offer("40"), offer(undated, region="undated", as_of=None)
-    assert rented_for(*prices) == {region}
-
-
-def test_the_margin_of_undated_prices_is_an_assumption_that_can_be_changed() -> None:
-    prices = offer("40"), offer("39", region="undated", as_of=None)
-    assert rented_for(*prices, constraints={"undated_price_margin": 0}) == {"undated"}
-    assert rented_for(*prices, constraints={"undated_price_margin": 0.02}) == {"undated"}
-    rows = {r.field: r for r in compared(catalog(*prices)).answer.assumptions}
-    row = rows["constraints.undated_price_margin"]
-    assert (row.value, row.given) == (0.05, False)
 
 
 RTX_4090 = {"kind": "accelerator_hours", "accelerator": "RTX 4090", "hours_per_month": MONTH * 4}

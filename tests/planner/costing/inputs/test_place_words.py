@@ -40,7 +40,6 @@ def test_a_place_in_words_is_answered_with_its_name(field: str, word: str, meant
 def test_a_group_of_countries_is_no_country() -> None:
     assert "the geography eu (constraints.geographies)" in refusal_of(countries=["eu"]).message
     assert "the country GB" in refusal_of(countries=["uk"]).message
-    assert "the country DE" in refusal_of(near_country="germany").message
 
 
 def test_regions_are_found_by_the_first_words_of_their_code() -> None:
