@@ -73,9 +73,9 @@ def _stopped(answer: ComparisonAnswer) -> list[list[str]]:
     for row in answer.stops:
         if row.months == 12:
             owed = money(row.owed, answer.currency) if row.owed else "nothing"
-            fetched = f" servers would fetch {money(row.resale, answer.currency)}"
-            sold = fetched if row.resale else ""
-            rows.append(["Owed if it stops after 12 months", f"{owed}{sold}"])
+            parts = {"servers would fetch": row.resale, "paid upfront for later": row.paid_ahead}
+            note = "; ".join(f"{w} {money(x, answer.currency)}" for w, x in parts.items() if x)
+            rows.append(["Owed if it stops after 12 months", f"{owed} {note}".rstrip()])
     return rows
 
 
