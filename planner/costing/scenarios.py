@@ -284,6 +284,9 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
         to_buy = [s for s in offered if s.max_units != 0]
         if offered and not to_buy and not has_existing_servers(inputs):
             return "no server may be bought: the most units of each is 0"
+        to_buy = [s for s in to_buy if s.is_on_sale]
+        if offered and not to_buy and not has_existing_servers(inputs):
+            return "no server may be ordered in any month of the plan"
         if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {pluralize(months, 'month')}"
         return ""

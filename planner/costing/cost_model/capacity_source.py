@@ -227,6 +227,11 @@ class CapacitySource:
         return any(charge.category in FINANCING for charge in self.unit_charges)
 
     @property
+    def is_on_sale(self) -> bool:
+        """Whether any unit may be started in any month."""
+        return self.max_units != 0 and (self.available is None or bool(self.available.any()))
+
+    @property
     def is_leased(self) -> bool:
         """Whether its units go back to their owner in the end."""
         return any(charge.category is Category.LEASE for charge in self.unit_charges)

@@ -132,11 +132,11 @@ def build_existing_server_source(
 
 
 def first_arrival_month(sources: Iterable[CapacitySource], months: int) -> int:
-    """First month in which a server bought at the start can be in service; 0 if none is sold."""
+    """First month in which a server that is bought can be in service; 0 if none is sold."""
     arrivals = [
         s.term.lead_months + (0 if s.available is None else int(s.available.argmax()))
         for s in sources
-        if s.term is not None and s.max_units != 0
+        if s.term is not None and s.is_on_sale
     ]
     return min(months, min(arrivals, default=0))
 

@@ -86,6 +86,21 @@ def test_a_machine_that_is_not_out_yet_has_a_month_and_a_speed() -> None:
     assert sum(row.hours_used for row in own.capacity if row.source == "server:Box") > 0
 
 
+def test_a_server_that_is_never_on_sale_changes_nothing_for_another() -> None:
+    later = BOX | {"label": "Later", "lead_time_months": 4}
+    never = BOX | {"label": "Never", "available_from": "2030-01"}
+
+    def own(*servers: dict[str, Any], **fields: Any) -> Any:
+        plans = asked(NORTH, on_prem={"servers": list(servers), **fields}).scenarios.values()
+        return next(plan for plan in plans if plan.key.value == "on_prem")
+
+    assert own(later).feasible
+    assert own(later, never).total_cost == own(later).total_cost
+    there = [{"server": "dgx-h100", "units": 1, "bought": "2025-06"}]
+    assert own(never, already_owned=there).feasible
+    assert own(never).why_not == ("no server may be ordered in any month of the plan",)
+
+
 @pytest.mark.parametrize(
     "months", [{}, {"first": "2027-03", "last": "2027-02"}, {"provider": "nrth", "last": "2027-03"}]
 )
