@@ -357,14 +357,13 @@ def _order_months(
     named = [calendar.index(month) for month in request.constraints.capex_months]
     if not named or contract.method == "lease":
         return None if months.start == 0 else tuple(months)
-    orders = tuple(month for month in months if month in named)
-    if not orders:
+    if not any(0 <= month < calendar.months for month in named):
         last = calendar.month(calendar.months - 1)
         raise InvalidInput(
             "constraints.capex_months",
-            f"names no month from {calendar.month(months.start):%Y-%m} to {last:%Y-%m}; name one",
+            f"names no month from {calendar.start:%Y-%m} to {last:%Y-%m}; name one",
         )
-    return orders
+    return tuple(month for month in months if month in named)
 
 
 def _check_heights(request: ComparisonRequest, to_buy: Sequence[ServerToBuy]) -> None:
