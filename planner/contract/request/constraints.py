@@ -75,7 +75,7 @@ class Constraints(RequestModel):
     providers: Names | None = None
     """Providers that may be used."""
     provider_months: Annotated[Entries[ProviderMonths], Field(max_length=20)] = ()
-    """Providers that may be used in some months alone."""
+    """Providers that may be used in some months alone; named twice, in either."""
     regions: Names | None = None
     """Regions that may be used, by the provider's code."""
     geographies: Names | None = None

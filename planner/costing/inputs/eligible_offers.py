@@ -316,13 +316,19 @@ class OfferSelection:
             self.calendar,
             offer.term_months if offer.purchase_option.is_commitment else 1,
         )
-        spans = [] if custom is None else [(custom.available_from, custom.available_until)]
-        for one in self.request.constraints.provider_months:
-            if one.provider == offer.provider:
-                spans.append((one.first, one.last and add_months(one.last, 1 - (term or 1))))
-        known = [available_months(first, last, calendar) for first, last in spans]
-        masks = [mask for mask in known if mask is not None]
-        return np.logical_and.reduce(masks) if masks else None
+        own = None
+        if custom is not None:
+            own = available_months(custom.available_from, custom.available_until, calendar)
+        spans = [
+            (one.first, one.last and add_months(one.last, 1 - (term or 1)))
+            for one in self.request.constraints.provider_months
+            if one.provider == offer.provider
+        ]
+        if not spans:
+            return own
+        masks = [available_months(first, last, calendar) for first, last in spans]
+        named = np.logical_or.reduce([mask for mask in masks if mask is not None])
+        return np.asarray(named if own is None else named & own)
 
 
 _UNTOLD = "a limit that the request states"

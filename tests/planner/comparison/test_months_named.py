@@ -40,6 +40,12 @@ def test_a_provider_is_used_in_its_months_and_another_beside() -> None:
     assert total(asked(NORTH, SOUTH, constraints=since)) == pytest.approx(730 * (10 * 20 + 2 * 24))
 
 
+def test_a_provider_may_be_used_in_each_of_several_spans() -> None:
+    spans = [{"provider": "north", "last": "2027-02"}, {"provider": "north", "first": "2027-11"}]
+    one = asked(NORTH, SOUTH, constraints={"provider_months": spans})
+    assert total(one) == pytest.approx(730 * (4 * 20 + 8 * 24))
+
+
 def test_no_contract_goes_on_after_the_last_month_of_its_provider() -> None:
     short, whole = ({"provider_months": [{"provider": "north", "last": last}]}
                     for last in ("2027-11", "2027-12"))  # fmt: skip
