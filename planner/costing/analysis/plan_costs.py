@@ -293,6 +293,14 @@ class Reservation:
             else amounts
         )
 
+    def is_booked(self, slip: int, ends: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """[n, T] whether a project that `ends` has reserved it by then: each stretch of work from
+        a list is reserved when it begins, a block with dates of its own at the start."""
+        held = self.move(self.held, slip) > 0
+        begins = held & ~np.append(False, held[:-1])
+        first = np.maximum.accumulate(np.where(begins, np.arange(held.size), 0))
+        return (first < ends[:, None]) | (not is_list_price_by_date(self.source))
+
 
 def list_reservations(scenario: Scenario, inputs: ModelInputs) -> tuple[Reservation, ...]:
     """What a plan reserves by date."""

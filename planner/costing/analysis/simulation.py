@@ -18,7 +18,8 @@ month of a decision, and a slip of s months:
   the nearest node as many more or fewer than the plan as its peak asks for, for the hours that
   the peak lasts. Quotas and budgets are not held against a sample.
 - Where the project ends early nothing is rented, run or started from then on; what is signed,
-  leased or borrowed is paid to its end, and servers that the plan bought are sold at their age.
+  leased or borrowed is paid to its end, a reservation by date that has begun too, and servers that
+  the plan bought are sold at their age.
 - Servers cost what sellers ask, and come as late as they do: until then they neither work nor
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
@@ -271,8 +272,10 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
     price = some.price(one.source.key)
     cost = np.zeros((some.demand.shape[0], 2))
+    booked = None if some.ends is None else one.is_booked(some.slip, some.ends)
     for bill in one.bills:
         amounts = one.move(bill.amounts, some.slip)
+        amounts = amounts if booked is None else amounts * booked
         if price is None or not bill.is_rent:
             cost += amounts @ bill.worth
         else:

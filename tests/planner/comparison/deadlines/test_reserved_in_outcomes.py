@@ -103,3 +103,19 @@ def test_it_is_reserved_when_the_work_begins() -> None:
     short = simulation.hours_factors < 0.9
     assert (slipped & short).any()
     assert costs[slipped & short] == pytest.approx(total)
+
+
+def test_a_project_that_has_ended_reserves_nothing_more() -> None:
+    """Of two stretches the second is never reserved; the first is paid to its end."""
+    hours = [5840.0, 5840, 0, 5840, 5840]
+    work = {**GIVEN, "hours_per_month": hours}
+
+    def paid(after: int) -> float:
+        risk = {"end_probability": 1, "end_after_months": after, "slip_months_sd": 0}
+        risk |= {"hours_spread": 0, "price_sd": 0, "demand_growth_sd": 0, "samples": 200}
+        found = asked(work, 5, risk=risk)
+        plan = found.scenarios["cloud"]
+        simulation = simulation_of(found.inputs, found.simulation.parameters)
+        return float(simulation.cost([plan])[1].mean() / float(plan.total_cost))
+
+    assert [paid(after) for after in (1, 3, 4)] == [0.5, 0.5, 1.0]
