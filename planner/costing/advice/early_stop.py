@@ -2,10 +2,10 @@
 
 After n months nothing more is started, rented or run. Owed is what falls due from then on of what
 was signed before: commitments and leases to the end of their term, loans with their interest, and
-contracts that were there already. What was paid upfront is gone, by months of its term. Of a source
-whose units were started in several months each payment counts by the share of its units started
-before n. Servers bought before n fetch the residual value of their age. Amounts are nominal, as
-stated, before tax.
+contracts that were there already, with what minimum spends then fall short of. What was paid
+upfront is gone, by months of its term. Of a source whose units were started in several months each
+payment counts by the share of its units started before n. Servers bought before n fetch the
+residual value of their age. Amounts are nominal, as stated, before tax.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from planner.contract.answer.common import Category
 from planner.costing.analysis.outcomes import QUARTER_MONTHS, RiskParameters
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import sale_value
+from planner.costing.cost_model.spend_pools import BILLED, settle_pools
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.words import pluralize
@@ -55,11 +56,17 @@ def list_stops(
 
 def stop_after(plan: Scenario, inputs: ModelInputs, months: int) -> EarlyStop:
     """The plan stopped after so many months."""
-    owed = sum(
-        float(line.amount) * _share_signed(plan, inputs.by_key.get(line.source), line.month, months)
-        for line in plan.lines
-        if line.month >= months and line.category in OWED and line.amount > 0
-    )
+    owed, billed = 0.0, {one.provider: np.zeros(inputs.calendar.length) for one in inputs.pools}
+    for line in plan.lines:
+        amount = float(line.amount)
+        if line.month >= months:
+            source = inputs.by_key.get(line.source)
+            amount *= line.category in OWED and _share_signed(plan, source, line.month, months)
+            owed += max(amount, 0.0)
+        if line.provider in billed and line.category in BILLED:
+            billed[line.provider][line.month] += amount
+    for pool, amounts in settle_pools(inputs.pools, billed):
+        owed += 0.0 if pool.is_credit else float(amounts[months:].sum())
     resale = sum(_resale(plan, inputs, key, months) for key in plan.units_started)
     paid_ahead = sum(
         float(line.amount) * _share_left(inputs.by_key.get(line.source), line.month, months)

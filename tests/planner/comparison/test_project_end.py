@@ -106,6 +106,19 @@ def test_what_was_paid_upfront_is_lost() -> None:
     )
 
 
+def test_a_minimum_spend_that_is_not_met_any_more_is_owed() -> None:
+    spend = {"label": "Deal", "provider": "aws", "amount": 250_000,
+             "first": "2027-01", "last": "2028-12"}  # fmt: skip
+    one = compared(catalog(offer("20.00")), hours=8 * 730, horizon_months=24,
+                   on_prem={"servers": []}, existing={"minimum_spend": [spend]},
+                   risk={**PLAIN, "end_probability": 1, "end_after_months": 6},
+                   finance=UNDISCOUNTED)  # fmt: skip
+    (stop,) = (row for row in one.answer.stops if row.months == 6)
+    assert float(stop.owed) == pytest.approx(250_000 - 6 * 730 * 20)
+    assert one.answer.verdict is not None
+    assert "162,400 USD is still owed" in one.answer.verdict.reasons[0]
+
+
 def test_months_without_a_chance_are_refused() -> None:
     hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
     with pytest.raises(InvalidInput, match="end_probability"):
