@@ -252,16 +252,19 @@ def _recommendation(results: ComparisonResults, unknown: Sequence[Driver]) -> Re
 
 
 def _cost_of_tokens(results: ComparisonResults, verdict: Verdict) -> dict[str, Decimal]:
-    """Cost over the tokens of all answers, 1e6, of the months that a project is expected to go on;
-    empty for other work and without a plan."""
+    """Cost over the tokens of all answers, 1e6, that are expected before a project ends; empty for
+    other work and without a plan."""
     work, cost = results.request.workload, verdict.expected or verdict.total
     if not isinstance(work, Serving) or cost is None:
         return {}
-    ends = None if results.simulation is None else results.simulation.outcomes.ends
-    months = results.request.horizon_months if ends is None else float(ends.mean())
-    tokens = work.tokens_per_month * months
+    drawn, tokens = results.simulation, work.tokens_per_month * results.request.horizon_months
+    may_end = drawn is not None and drawn.outcomes.ends is not None
+    if drawn is not None and may_end:
+        tokens *= drawn.share_done
+    if not tokens:
+        return {}
     amounts = {"expected": cost}
-    if verdict.range and ends is None:
+    if verdict.range and not may_end:
         amounts |= {"p10": verdict.range.p10, "p90": verdict.range.p90}
     return {name: _digits(float(amount) / tokens * 1e6, 4) for name, amount in amounts.items()}
 

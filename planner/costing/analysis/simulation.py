@@ -62,6 +62,7 @@ from planner.costing.analysis.plan_costs import (
     list_priced_sources,
     measure_plan,
     measure_units,
+    shift_months,
 )
 from planner.costing.analysis.samples import Market, Samples, hold_units
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -172,6 +173,17 @@ class Simulation:
             spot_patience_hours=self.parameters.spot_patience_hours,
             servers=inputs.servers.unsure,
         )
+
+    @property
+    def share_done(self) -> float:
+        """Mean share of the work that is done before the project ends."""
+        outcomes, hours = self.outcomes, self.inputs.hours
+        outcomes = replace(outcomes, growth=np.ones_like(outcomes.growth), level=None)
+        done = sum(
+            float((outcomes.demand(rows) @ shift_months(hours, slip)).sum())
+            for rows, slip in chunks_of_one_slip(outcomes.slip)
+        )
+        return done / (len(outcomes.slip) * float(hours.sum()))
 
     def with_causes(self, causes: Set[Cause]) -> Simulation:
         """The same samples in which these causes alone vary."""

@@ -119,6 +119,21 @@ def test_a_minimum_spend_that_is_not_met_any_more_is_owed() -> None:
     assert "162,400 USD is still owed" in one.answer.verdict.reasons[0]
 
 
+def test_tokens_count_as_far_as_they_are_answered_before_the_end() -> None:
+    """Work that begins late by a month misses a project that ends after one."""
+    chat = {"kind": "serving", "parameters": 8e9, "requests_per_second": 3,
+            "prompt_tokens": 500, "answer_tokens": 300}  # fmt: skip
+
+    def price(**risk: Any) -> float:
+        answer = compared(catalog(offer("20.00")), workload=chat, horizon_months=12,
+                          on_prem={"servers": []}, risk=PLAIN | risk).answer  # fmt: skip
+        return float(answer.cost_per_million_tokens["expected"])
+
+    ended_soon = {"end_probability": 1, "end_after_months": 1}
+    assert price(**ended_soon) == pytest.approx(price(), rel=0.01)
+    assert price(slip_months_sd=2, **ended_soon) == pytest.approx(price(), rel=0.01)
+
+
 def test_months_without_a_chance_are_refused() -> None:
     hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
     with pytest.raises(InvalidInput, match="end_probability"):
