@@ -38,8 +38,11 @@ counted."""
 _LOOKS, _SURE = (0.4, 0.6, 1.0), 4.0
 """Shares of the jobs after which a simulation ends if the share of late ones is that many standard
 errors away from what is allowed."""
-_QUEUES_BY_HOUR, _WEEKS, HOURS_PER_WEEK = 32, 10, 168
-"""Queues, and weeks of each, where the free accelerators change by the hour."""
+_QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 7), 168
+"""Queues, and weeks of each whose jobs count, where the free accelerators change by the hour: the
+fewer the more jobs come, so that not many more than `SIMULATED_JOBS` are simulated."""
+_SETTLES, _LONGEST_SETTLING_WEEKS = 3, 26
+"""Mean lengths of the longest jobs that pass before those that count, and after them."""
 _STEPS_A_JOB, _MOST_STEPS_AN_HOUR = 8, 12
 """Steps of that simulation in the mean length of the shortest jobs."""
 MOST_SIMULATED, _SIMULATED_OF_MANY = 12, 5
@@ -139,9 +142,12 @@ def simulate_waits(
     return waits
 
 
-def simulate_making_room(arrivals: Ints, lasts: Ints, sizes: Ints, free: Ints, steps: int) -> Ints:
+def simulate_making_room(
+    arrivals: Ints, lasts: Ints, sizes: Ints, free: Ints, steps: int, most_open: float = math.inf
+) -> Ints:
     """[R, N] steps that each job is not at work until it is done, in R queues of N jobs by arrival,
-    where `free` accelerators are there in each step of a week.
+    where `free` accelerators are there in each step of a week; all `steps` of those that are left
+    where more than `most_open` wait and work, which are then more and more.
 
     >>> arrivals, lasts, sizes = np.array([[0, 0, 1]]), np.array([[3, 1, 1]]), np.array([[1, 1, 2]])
     >>> simulate_making_room(arrivals, lasts, sizes, np.array([2, 1, 2, 2, 2]), 5).tolist()
@@ -155,6 +161,9 @@ def simulate_making_room(arrivals: Ints, lasts: Ints, sizes: Ints, free: Ints, s
         place = np.arange((come[:, step] - first).max() + 1)
         at = np.minimum(first[:, None] + place, end)
         is_open = (place < (come[:, step] - first)[:, None]) & (left[queue, at] > 0)
+        if is_open.sum(axis=1).max() > most_open:
+            waits[left > 0] = steps
+            break
         works = is_open & (np.cumsum(sizes[queue, at] * is_open, axis=1) <= free[step % free.size])
         left[queue, at] -= works
         waits[queue, at] += is_open & ~works
@@ -305,22 +314,44 @@ class _Waits:
         return np.array([one.per_hour for one in self.jobs])
 
     def _make_room(self, accelerators: int) -> tuple[Floats, Ints]:
-        shortest = min(one.job_hours for one in self.jobs)
-        an_hour = min(max(math.ceil(_STEPS_A_JOB / shortest), 1), _MOST_STEPS_AN_HOUR)
-        steps, rates = _WEEKS * HOURS_PER_WEEK * an_hour, self._rates
-        count, draw = int(rates.sum() * steps / an_hour) + 1, np.random.default_rng(_SEED)
-        shape = _QUEUES_BY_HOUR, count
-        arrivals = np.sort(draw.integers(0, steps, shape), axis=1)
-        of = draw.choice(len(rates), shape, p=rates / rates.sum())
+        an_hour, settling, counted, rates = self._clock
+        week, draw = HOURS_PER_WEEK * an_hour, np.random.default_rng(_SEED)
+        steps = (2 * settling + 1 + counted) * week
+        count = int(rates.sum() * steps / an_hour) + 1
+        shape = int(np.clip(SIMULATED_JOBS / count, *_QUEUES_BY_HOUR)), count
         mean = np.array([max(one.job_hours * an_hour, 1.0) for one in self.jobs])
+        # As many are at work at first as would be on any number of accelerators.
+        loads = rates * mean / an_hour
+        begun = shape[0], round(float(loads.sum()))
+        arrivals = np.hstack((np.zeros(begun, int), np.sort(draw.integers(0, steps, shape))))
+        kinds = [(size, p / p.sum()) for size, p in ((begun, loads), (shape, rates))]
+        of = np.hstack([draw.choice(len(rates), size, p=share) for size, share in kinds])
         sizes = np.array([math.ceil(one.accelerators) for one in self.jobs])
         free = np.repeat(accelerators - self.at_once, an_hour)
         lasts = draw.geometric(1.0 / mean[of])
-        waits = simulate_making_room(arrivals, lasts, sizes[of], free, steps)
+        patience = max(one.max_wait_hours for one in self.jobs)
+        most_open = 4.0 * float(rates.sum()) * patience + 10.0 * float(free.max())
+        waits = simulate_making_room(arrivals, lasts, sizes[of], free, steps, most_open)
         self.simulated_jobs += waits.size
-        week = HOURS_PER_WEEK * an_hour
-        is_counted = (arrivals >= 2 * week) & (arrivals < steps - week)
+        first, last = (settling + 1) * week, steps - settling * week
+        is_counted = (arrivals >= first) & (arrivals < last)
         return (waits / an_hour).T, np.where(is_counted, of, -1).T
+
+    @cached_property
+    def _clock(self) -> tuple[int, int, int, Floats]:
+        """Steps of an hour, weeks that pass before and after those that count, these, and jobs that
+        come in an hour: those shorter than a step are as many fewer as they are made longer."""
+        lengths = np.array([one.job_hours for one in self.jobs])
+        settling = math.ceil(_SETTLES * float(lengths.max()) / HOURS_PER_WEEK)
+        settling = min(settling, _LONGEST_SETTLING_WEEKS)
+        around, (fewest, most) = 2 * settling + 1, _COUNTED_WEEKS
+        finest = min(max(math.ceil(_STEPS_A_JOB / float(lengths.min())), 1), _MOST_STEPS_AN_HOUR)
+        for an_hour in range(finest, 0, -1):
+            rates = self._rates * np.minimum(lengths * an_hour, 1.0)
+            weeks = SIMULATED_JOBS / _QUEUES_BY_HOUR[0] / HOURS_PER_WEEK / float(rates.sum())
+            if weeks >= around + fewest:
+                break
+        return an_hour, settling, int(np.clip(weeks - around, fewest, max(most, settling))), rates
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:

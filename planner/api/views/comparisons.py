@@ -218,7 +218,7 @@ class UsageView(MarketView):
         )
         answer = answer_usage(files, question, timezone.now().date())
         together: dict[str, Any] = {"portfolio": None, "questions": {}}
-        if "portfolio" in self.query.words("include"):
+        if self.query.choice("include", ("portfolio",)):
             named = [part.partition("=") for part in self.query.words("name")]
             means = {name: read_meaning(name, text) for name, _, text in named}
             built = build_portfolio(answer.usage, question, f"{timezone.now():%Y-%m}", means)

@@ -36,6 +36,7 @@ from planner.contract.validation import (
     in_plain_words,
 )
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import HOURS_PER_MONTH
 
 MAX_PROJECTS = 100
 DEFAULT_JOB_HOURS, DEFAULT_MAX_WAIT_HOURS = 4.0, 8.0
@@ -169,6 +170,12 @@ class PortfolioProject(RequestModel):
             yield InvalidInput("week_profile", "takes 24 or 168 values, not all of them 0")
         if profile and (self.window or not isinstance(work, AcceleratorHours)):
             yield InvalidInput("week_profile", "is for given hours that stay in their months")
+        if any(profile) and isinstance(work, AcceleratorHours) and work.peak_accelerators:
+            mean = max(work.hours_per_month) / HOURS_PER_MONTH * len(profile) / sum(profile)
+            if (busiest := mean * max(profile)) > work.given_peak:
+                takes = f"takes {busiest:,.4g} accelerators in its busiest hour"
+                peak = f"peak_accelerators is {work.given_peak:,}"
+                yield InvalidInput("week_profile", f"{takes}, and {peak}; raise that")
         if self.window and (self.data.storage_gib or self.data.egress_gib_per_month):
             yield InvalidInput(
                 "window",

@@ -135,6 +135,7 @@ def test_files_become_a_portfolio_that_the_api_plans(client):
     parts = {"file": [named("bill.csv", BILL)]}
     answer = post_parts(client, parts, include="portfolio", forecast_months="3").json()
     request, questions = answer["portfolio"], answer["questions"]
+    assert post_parts(client, parts, include="portfolios").status_code == 400
     assert questions == {}
     assert request["horizon_months"] == 3
     assert [one["workload"]["kind"] for one in request["projects"]] == ["accelerator_hours"]

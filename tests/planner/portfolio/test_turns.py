@@ -116,11 +116,18 @@ def test_training_works_by_night_on_what_serving_leaves():
     assert "Jobs of 4 projects work on what chat leaves in each hour" in answer.headline
 
 
-@pytest.mark.parametrize("profile", [[1, 2, 3], [0] * 24])
-def test_a_profile_of_another_length_or_without_use_is_refused(profile):
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ([1, 2, 3], "24 or 168 values"),
+        ([0] * 24, "24 or 168 values"),
+        ([0] * 23 + [1], "takes 24 accelerators in its busiest hour"),
+    ],
+)
+def test_a_profile_of_another_length_without_use_or_above_its_peak_is_refused(profile, words):
     request = labs(2, 12)
     request["projects"][0]["week_profile"] = profile
-    with pytest.raises(InvalidInput, match="24 or 168 values"):
+    with pytest.raises(InvalidInput, match=words):
         read_portfolio(request)
 
 

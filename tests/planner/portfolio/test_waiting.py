@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from planner.portfolio.waiting import (
+    SIMULATED_JOBS,
     Jobs,
     Month,
     erlang_c,
@@ -134,6 +135,18 @@ def test_jobs_work_on_what_others_leave_by_night_as_in_a_queue_run_event_by_even
     late = [(waits[of == i] > one.max_wait_hours).mean() for i, one in enumerate(kinds)]
     assert max(late) > 0.09
     assert pool.accelerators < 16 + smallest_pool(Month(kinds, 0.0, 200.0)).accelerators
+
+
+def test_short_jobs_and_long_ones_are_simulated_in_bounds():
+    short, longer = (
+        smallest_pool(Month((Jobs(14_600.0, 1, hours, 8.0),), 8.0, 400.0, NIGHT_AND_DAY))
+        for hours in (0.01, 0.2)
+    )
+    assert abs(short.accelerators - longer.accelerators) <= 1
+    assert short.simulated_jobs < 8 * SIMULATED_JOBS
+    months = Month((Jobs(14_600.0, 1, 720.0, 8.0),), 1.0, 80.0, (0,) * 23 + (1,))
+    by_formula = smallest_pool(months._replace(at_once=())).accelerators
+    assert smallest_pool(months).accelerators == pytest.approx(by_formula, abs=2)
 
 
 def test_of_many_months_those_between_simulated_ones_are_a_node_away_at_most():
