@@ -322,9 +322,9 @@ class _Waits:
         mean = np.array([max(one.job_hours * an_hour, 1.0) for one in self.jobs])
         # As many are at work at first as would be on any number of accelerators.
         loads = rates * mean / an_hour
-        begun = shape[0], round(float(loads.sum()))
-        arrivals = np.hstack((np.zeros(begun, int), np.sort(draw.integers(0, steps, shape))))
-        kinds = [(size, p / p.sum()) for size, p in ((begun, loads), (shape, rates))]
+        at_first = shape[0], round(float(loads.sum()))
+        arrivals = np.hstack((np.zeros(at_first, int), np.sort(draw.integers(0, steps, shape))))
+        kinds = [(size, p / p.sum()) for size, p in ((at_first, loads), (shape, rates))]
         of = np.hstack([draw.choice(len(rates), size, p=share) for size, share in kinds])
         sizes = np.array([math.ceil(one.accelerators) for one in self.jobs])
         free = np.repeat(accelerators - self.at_once, an_hour)
