@@ -9,6 +9,7 @@ from itertools import groupby
 
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
+from planner.contract.answer.common import Category
 from planner.contract.answer.policy import MoveShares, PolicyAnswer, Trigger, TriggerPrice, Unit
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.advice.decision import list_parts, write_units
@@ -44,7 +45,7 @@ class _Words:
             expected=cents(result.expected),
             best_fixed=cents(result.fixed),
             worth=cents(result.fixed) - cents(result.expected),
-            bound=cents(result.bound),
+            bound=cents(min(result.bound, result.fixed, result.expected)),
             triggers=triggers,
             prices=self._prices(),
             dates=tuple(map(self._month, result.decisions.months.tolist())),
@@ -168,10 +169,12 @@ class _Words:
             trend = 1.0 + assumptions["server_price_trend_per_year"]
             return float(server.unit_price * trend ** (month / 12.0))
         if source.term is not None:
-            signed = float(source.unit_amounts().paid[month].sum())
+            own = (one for one in source.unit_charges if one.category is not Category.SUPPORT)
+            signed = sum(float(one.amounts(source.term)[month].sum()) for one in own)
             hours = source.term.duration_months * float(HOURS_PER_MONTH)
             return signed / hours / source.accelerators
-        rents = [float(one.per_hour[month]) for one in source.hour_charges if one.is_rent]
+        charges = (one for one in source.hour_charges if one.category is not Category.SUPPORT)
+        rents = [float(one.per_hour[month]) for one in charges if one.is_rent]
         return sum(rents) / source.accelerators
 
     def _write(self, price: float, unit: Unit) -> str:
@@ -196,7 +199,7 @@ def _join_triggers(triggers: Sequence[Trigger]) -> Iterator[str]:
         first = parse_month(min(row.month for row in each))
         prices = " or ".join(row.condition for row in each)
         verb = capitalize_first(VERBS.get(action, action))
-        yield f"{verb} {what} from {first:%B %Y} on when {prices}."
+        yield f"{verb} {what} in {first:%B %Y} if {prices}."
 
 
 def _two_digits(amount: float) -> float:

@@ -319,7 +319,8 @@ class VerdictWords:
         if other.difference >= 0:
             return f"{apart} less than {other.words}" if apart != "0" else ""
         present = self._bare(other.difference_in_present_value, error)
-        return f"{apart} more than {other.words}, but {present} less in present value"
+        less = f"{apart} more than {other.words}, but {present} less in present value"
+        return "" if present == "0" else less
 
     # Reasons ----------------------------------------------------------------------------------
 

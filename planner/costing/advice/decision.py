@@ -298,8 +298,7 @@ class _Part:
             return ""
         price = (self.cost.price or {}).get(first, Decimal(0))
         borrowed = price * (1 - Decimal(str(terms.deposit_rate)))
-        months = pluralize(terms.months, "month")
-        return f" ({terms.title.lower()} of {self._money(borrowed)} over {months})"
+        return f" ({terms.months}-month {terms.title.lower()} of {self._money(borrowed)})"
 
     def _contract(self) -> str:
         option = self.source.purchase_option
@@ -380,11 +379,11 @@ def describe_parts(parts: Iterable[DecisionPart]) -> str:
     """The parts as one sentence without its full stop. Of more than two, those bought or signed
     for are named, and what is only rented is the rest; what is all rented, in order of time."""
     every = list(parts)
-    lasting = [part for part in every if part.action not in RENTING]
+    lasting = [part for part in every if part.action != "rent"]
     named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
     named = named if lasting else sorted(named, key=lambda part: part.starts)
     shown, more = [part.sentence for part in named], [one for one in every if one not in named]
-    if more and {part.action for part in more} <= RENTING:
+    if more and {part.action for part in more} == {"rent"}:
         shown.append("rent the rest")
     elif more:
         shown.append(more[0].sentence if len(more) == 1 else f"{len(more)} smaller parts")

@@ -187,7 +187,7 @@ def compute_break_even(
     hours = list_hours_to_break_even(server, r, rents, assumptions, calendar, request_fields)
     rows = []
     for rent, at in zip(rents, hours, strict=True):
-        per_hour = rent.per_capacity * server.accelerator_count * r
+        per_hour = rent.per_capacity * server.accelerator_count * server.speed * r
         trend = 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
         use = life.paying_use(per_hour, trend, is_fixed=rent.source.term is not None)
         rows.append(
@@ -215,7 +215,7 @@ def list_hours_to_break_even(
     request_fields: frozenset[str] = frozenset(),
 ) -> list[float | None]:
     """Hours of use after which `server` has cost less than each rent; None: never."""
-    capacity = server.accelerator_count * r
+    capacity = server.accelerator_count * server.speed * r
     running = running_cost_per_hour(server, assumptions)
     price = _price_to_recover(server, assumptions, calendar, request_fields)
     return [hours_to_break_even(price, rent.per_capacity * capacity, running) for rent in rents]

@@ -47,6 +47,10 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     _check_home(request, catalog)
     _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
     countries = sorted({place.country for place in catalog.regions.values() if place.country})
+    after = request.risk and request.risk.end_after_months
+    if after and request.horizon_months and after >= request.horizon_months:
+        problem = f"{after} is not before the end of a plan of {request.horizon_months} months"
+        raise InvalidInput("risk.end_after_months", f"{problem}; give an earlier month")
     codes = request.constraints.countries or ()
     unknown = [code for code in codes if code not in countries]
     _refuse_words("constraints.countries", unknown, catalog)

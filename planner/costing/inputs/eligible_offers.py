@@ -328,7 +328,8 @@ class OfferSelection:
             return own
         masks = [available_months(first, last, calendar) for first, last in spans]
         named = np.logical_or.reduce([mask for mask in masks if mask is not None])
-        return np.asarray(named if own is None else named & own)
+        both = np.asarray(named if own is None else named & own)
+        return None if both.all() else both
 
 
 _UNTOLD = "a limit that the request states"

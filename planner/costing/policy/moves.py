@@ -46,9 +46,10 @@ class Bundle:
 
     @classmethod
     def of(cls, plan: Scenario) -> Bundle:
-        """Units by source in the first month in which a plan starts any of that source."""
-        firsts = ((k, n[np.flatnonzero(n)[0]]) for k, n in plan.units_started.items() if n.any())
-        return cls(plan, {key: int(units) for key, units in sorted(firsts)})
+        """Units by source in the first month in which a plan starts any."""
+        started = {key: n for key, n in plan.units_started.items() if n.any()}
+        first = min((int(np.flatnonzero(n)[0]) for n in started.values()), default=0)
+        return cls(plan, {key: int(n[first]) for key, n in sorted(started.items()) if n[first]})
 
 
 @dataclass(frozen=True)

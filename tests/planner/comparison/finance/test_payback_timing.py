@@ -141,5 +141,5 @@ def test_what_is_borrowed_is_told_from_what_is_paid_at_once(method: str, contrac
     answer = compare(own, Catalog.of([]), today=TODAY)
     assert answer.verdict is not None
     assert answer.verdict.headline == (
-        f"Buy 1 × Box in January 2027 ({contract} of 240,000 USD over 24 months)."
+        f"Buy 1 × Box in January 2027 (24-month {contract} of 240,000 USD)."
     )
