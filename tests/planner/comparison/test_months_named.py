@@ -46,6 +46,12 @@ def test_a_provider_may_be_used_in_each_of_several_spans() -> None:
     assert total(one) == pytest.approx(730 * (4 * 20 + 8 * 24))
 
 
+def test_months_that_leave_none_out_change_nothing() -> None:
+    every = {"provider_months": [{"provider": "north", "first": "2027-01", "last": "2027-12"}]}
+    free, named = (asked(NORTH, YEAR, SOUTH, constraints=c) for c in ({}, every))
+    assert named.answer.verdict == free.answer.verdict
+
+
 def test_no_contract_goes_on_after_the_last_month_of_its_provider() -> None:
     short, whole = ({"provider_months": [{"provider": "north", "last": last}]}
                     for last in ("2027-11", "2027-12"))  # fmt: skip
@@ -89,6 +95,9 @@ def test_a_machine_that_is_not_out_yet_has_a_month_and_a_speed() -> None:
     assert started(one) == {"server:Box": [6]}
     own = next(p for p in one.scenarios.values() if p.key.value == "on_prem")
     assert own.feasible
+    slow = asked(NORTH, months=36, on_prem={"servers": [new | {"speed": 1.0}]})
+    rents = [each.answer.break_even[0].rent_per_hour for each in (slow, one)]
+    assert rents[1] == 2 * rents[0]
     assert sum(row.hours_used for row in own.capacity if row.source == "server:Box") > 0
 
 

@@ -34,6 +34,11 @@ def ended(usd_per_hour: str = "20.00", months: int = 24, **risk: Any) -> Compare
     return compared(prices, hours=8 * 730, horizon_months=months, **asked)
 
 
+def test_a_project_that_would_end_after_its_plan_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="24 is not before the end of a plan of 24 months"):
+        ended(end_probability=0.4, end_after_months=24)
+
+
 def costs(one: Compared) -> dict[str, np.ndarray[Any, Any]]:
     assert one.choice is not None
     plans = {c.plan.key.value: i for i, c in enumerate(one.choice.candidates)}
