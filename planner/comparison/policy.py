@@ -90,9 +90,19 @@ class _Words:
     def _name(self, move: str) -> str:
         kind, _, index = move.partition(" ")
         if kind != START:
-            return {KEEP: "keep", SELL: "sell"}.get(kind, "rent")
+            return {KEEP: "keep", SELL: "sell"}.get(kind, self._waiting)
         parts = self._bundles[int(index)]
         return " and ".join(f"{VERBS[part.action]} {_what(part)}" for part in parts)
+
+    @cached_property
+    def _waiting(self) -> str:
+        """What is done until the next date by whoever starts nothing."""
+        decisions, by_key = self.result.decisions, self.results.inputs.by_key
+        is_rented = any(
+            by_key[key].term is None and hours[: decisions.every_months].any()
+            for key, hours in decisions.waiting.used_hours.items()
+        )
+        return "rent" if is_rented else "keep what is there"
 
     @cached_property
     def _bundles(self) -> tuple[tuple[DecisionPart, ...], ...]:

@@ -377,11 +377,12 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
 
 def describe_parts(parts: Iterable[DecisionPart]) -> str:
     """The parts as one sentence without its full stop. Of more than two, those bought or signed
-    for are named, and what is only rented is the rest; what is all rented, in order of time."""
+    for or reserved are named, what is bought or signed first and then in order of time; what is
+    only rented is the rest."""
     every = list(parts)
     lasting = [part for part in every if part.action != "rent"]
     named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
-    named = named if lasting else sorted(named, key=lambda part: part.starts)
+    named = sorted(named, key=lambda part: part.starts if part.action in RENTING else "")
     shown, more = [part.sentence for part in named], [one for one in every if one not in named]
     if more and {part.action for part in more} == {"rent"}:
         shown.append("rent the rest")

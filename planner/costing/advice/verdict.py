@@ -132,6 +132,8 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     parts = [part for part in plan.parts if not rival.has(part)]
     name = name_part(parts[0], inputs) if parts else "The larger order"
     saves = f"{name} saves {format_money(cents(refusal.saving), currency)} in expectation"
+    if not rival.parts:
+        saves += " against renting alone"
     if rival.bound:
         less = format_money(cents(plan.bound - rival.bound), currency)
         saves += f" against a plan that binds to {less} less" if plan.bound > rival.bound else ""

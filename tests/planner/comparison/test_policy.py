@@ -85,7 +85,7 @@ def test_the_answer_says_what_to_wait_for() -> None:
     assert one.answer.verdict is not None
     assert one.answer.verdict.waiting == found.sentence
     assert found.sentence in one.answer.advice
-    words = f"when H100 rent is above {trigger.at:.2f} USD an hour. Being able to wait is worth"
+    words = f"if H100 rent is above {trigger.at:.2f} USD an hour. Being able to wait is worth"
     assert found.sentence.startswith("Rent now. Buy 1 × HGX H100 server in April 2027")
     assert words in found.sentence
 
