@@ -140,9 +140,9 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
         return f"{saves}; at least {least} is asked for."
-    chance, asked = f"{refusal.chance:.0%}", f"{refusal.required_chance:.0%}"
-    chance = f"{refusal.chance:.1%}" if chance == asked else chance
-    return f"{saves}, but in only {chance} of outcomes; {asked} is asked for."
+    chance, least = f"{refusal.chance:.0%}", f"{refusal.required_chance:.0%}"
+    chance = f"{refusal.chance:.1%}" if chance == least else chance
+    return f"{saves}, but in only {chance} of outcomes; {least} is asked for."
 
 
 def name_part(part: Part, inputs: ModelInputs) -> str:
