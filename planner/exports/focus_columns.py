@@ -27,7 +27,11 @@ CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
 
 
 def unit_of(unit: str) -> str:
-    """A line's unit in FOCUS's unit format."""
+    """A line's unit in FOCUS's unit format.
+
+    >>> unit_of("node-hours"), unit_of("GiB-months"), unit_of("server")
+    ('Hours', 'GiB-Months', 'Server')
+    """
     if unit == "node-hours":
         return "Hours"
     what, dash, time = unit.rpartition("-")
