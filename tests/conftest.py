@@ -20,8 +20,6 @@ gc.disable()  # Until everything is collected.
 ROOT = Path(__file__).parent.parent
 _cases: Counter[str] = Counter()
 """Test → how many of its cases have been collected."""
-LEFT_SHORT = 5
-"""Of the cases that are left to the sweep, those that its short form runs: every fifth number."""
 
 
 class FileScheduling(LoadGroupScheduling):
@@ -58,7 +56,7 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Of the cases of a test that is marked `one_in(n)` every n-th runs here, the first among them,
-    the others in `make sweep`, and under SHORT=1 a few of those. Under FUZZ=1 none is left."""
+    the others in `make sweep`. Under FUZZ=1 none is left to the sweep."""
     names = {"db", "transactional_db", "live_server", "django_db_setup"}
     if item.get_closest_marker("django_db") or names & {*getattr(item, "fixturenames", ())}:
         item.add_marker("database")
@@ -67,8 +65,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         return
     test = item.nodeid.partition("[")[0]
     _cases[test] += 1
-    is_left = (_cases[test] - 1) % marker.args[0]
-    if is_left and (os.environ.get("SHORT") != "1" or _cases[test] % LEFT_SHORT == 0):
+    if (_cases[test] - 1) % marker.args[0]:
         item.add_marker(pytest.mark.sweep)
 
 

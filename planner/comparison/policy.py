@@ -45,7 +45,7 @@ class _Words:
             expected=cents(result.expected),
             best_fixed=cents(result.fixed),
             worth=cents(result.fixed) - cents(result.expected),
-            bound=cents(min(result.bound, result.fixed, result.expected)),
+            bound=cents(min(result.bound, result.fixed)),
             triggers=triggers,
             prices=self._prices(),
             dates=tuple(map(self._month, result.decisions.months.tolist())),

@@ -97,8 +97,8 @@ class PolicyAnswer(AnswerModel):
     best_fixed: Money = Field(description="Mean cost of the best plan that is decided today.")
     worth: Money = Field(description="What being able to wait, and to sell, saves of that.")
     bound: Money = Field(
-        description="Mean cost that no policy of these moves goes below, by information "
-        "relaxation; up to the error of its regressions."
+        description="Mean cost that neither a policy of these moves, by information relaxation and "
+        "up to the error of its regressions, nor the best plan decided today goes below."
     )
     triggers: tuple[Trigger, ...] = Field(
         default=(), description="At most three; none where waiting is worth too little."
