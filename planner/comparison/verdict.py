@@ -20,7 +20,13 @@ from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
-from planner.contract.labels import CHANCE_TO_MISS, MISSES_ITS_DEADLINE, NO_RANGE_HERE, OWNED
+from planner.contract.labels import (
+    CHANCE_TO_MISS,
+    MISSES_ITS_DEADLINE,
+    NO_RANGE_HERE,
+    OWNED,
+    SECURE_CAPACITY,
+)
 from planner.costing.advice.decision import (
     MANY_MACHINES,
     OWNING,
@@ -254,7 +260,7 @@ class VerdictWords:
         for part in self.facts.decision:
             if part.action == "rent" and (part.units or 0) >= MANY_MACHINES:
                 machines = f"{part.units:,.0f} × {part.label.partition(' ')[0]}"
-                yield f"Secure capacity first: no cloud keeps {machines} ready to rent by the hour."
+                yield f"{SECURE_CAPACITY}: no cloud keeps {machines} ready to rent by the hour."
 
     def _missed(self) -> Iterator[str]:
         late = find_late_work(self.results)

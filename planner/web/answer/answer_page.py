@@ -21,6 +21,7 @@ from planner.contract.labels import (
     CHANCE_TO_MISS,
     MISSES_ITS_DEADLINE,
     SCENARIO_TITLES,
+    SECURE_CAPACITY,
     comes_first,
 )
 from planner.web.answer import assumptions, charts, tables, verdict
@@ -83,6 +84,11 @@ class AnswerPage:
         if self.verdict is None:
             return ""
         return with_labels(self.verdict.sentence.removeprefix(self.verdict.headline).strip())
+
+    @property
+    def to_secure(self) -> str:
+        """That more machines are rented by the hour than clouds keep ready; else empty."""
+        return " ".join(re.findall(rf"{SECURE_CAPACITY}: .*? by the hour\.", self.money_sentence))
 
     @property
     def deadline(self) -> str:

@@ -24,6 +24,14 @@ def test_a_start_that_is_over_is_refused(client: Any, prices: Any) -> None:
     assert "is over: today" not in text(get(client, "plan", HOURS | {"start": "2031-01"}))
 
 
+def test_more_machines_than_clouds_keep_ready_have_to_be_secured(client: Any, prices: Any) -> None:
+    busy = {"start": "2031-01", "workload.hours_per_month": str(40 * 5840)}
+    many = text(get(client, "plan", HOURS | busy | {"workload.peak_accelerators": "320"}))
+    few = text(get(client, "plan", HOURS | {"start": "2031-01"}))
+    assert "Secure capacity first: no cloud keeps 40 × " in many
+    assert "Secure capacity first" not in few
+
+
 HUGE = TRAINING | {
     "workload.parameters~bn": "10000",
     "workload.tokens~bn": "100",
