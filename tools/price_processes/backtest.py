@@ -113,6 +113,15 @@ def inside(draws: Floats, moves: Floats) -> tuple[Floats, Floats]:
     return ((moves >= low - CHANGE) & (moves <= high + CHANGE)).astype(float), mass
 
 
+def chance_of_few(shocks: int) -> tuple[float, float]:
+    """Shares of so many shocks that a range of 80 % holds in 95 of 100 such sets (the binomial
+    band), and at least from 75 to 95 %."""
+    n = max(shocks, 1)
+    up_to = np.cumsum([math.comb(n, k) * 0.8**k * 0.2 ** (n - k) for k in range(n + 1)])
+    low, high = np.searchsorted(up_to, [0.025, 0.975]) / n
+    return min(0.75, float(low)), max(0.95, float(high))
+
+
 def summarize(scored: pd.DataFrame) -> pd.DataFrame:
     """By kind and length, of clouds by provider and family, of rents and hardware by tier: moves,
     independent shocks, shares held, and whether these are as they should be.
@@ -134,8 +143,7 @@ def summarize(scored: pd.DataFrame) -> pd.DataFrame:
             shocks = len({day for days in group.shocks for day in days})
         seldom = kind in (PriceKind.LIST, PriceKind.COMMITMENT)
         share = (group["mass"] if seldom else group.held).mean()
-        chance = 1.96 * math.sqrt(0.16 / max(shocks, 1)) if shocks < FEW_SHOCKS else 0.0
-        low, high = min(0.75, 0.8 - chance), max(0.95, 0.8 + chance)
+        low, high = chance_of_few(shocks) if shocks < FEW_SHOCKS else (0.75, 0.95)
         unchanged, held = (group.move == 0).mean(), group.held.mean()
         mass, as_wanted = group["mass"].mean(), bool(low <= share <= high)
         rows.append((*key, len(group), shocks, unchanged, held, mass, as_wanted))

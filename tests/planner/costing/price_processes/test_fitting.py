@@ -105,6 +105,7 @@ def test_moves_by_days_are_predicted_from_what_was_seen_before(folder: Path) -> 
     shocks = found.set_index(["kind", "months"]).shocks
     assert shocks.to_dict() == {("list", 6): 1, ("list", 12): 1, ("spot", 6): 2, ("spot", 12): 2}
     assert found.held.between(0, 1).all()
+    assert [backtest.chance_of_few(n) for n in (0, 2, 3)] == [(0, 1), (0, 1), (1 / 3, 1)]
 
 
 def test_a_provider_that_steps_one_way_has_momentum(series: pd.DataFrame) -> None:
