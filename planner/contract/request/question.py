@@ -93,8 +93,8 @@ def _find_place(place: str) -> tuple[str, list[str]]:
         return "geographies", list(AREAS[words])
     if words in COUNTRY_CODES:
         return "countries", [COUNTRY_CODES[words]]
-    if place.upper() in COUNTRY_CODES.values():
-        return "countries", [place.upper()]
+    if words.upper() in COUNTRY_CODES.values():
+        return "countries", [words.upper()]
     if re.fullmatch(r"[a-z][a-z-]*\d[\w-]*", words):
         return "regions", [words]
     raise _refusal(place, "is no part of the world, country or region that is known")

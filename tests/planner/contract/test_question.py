@@ -16,7 +16,7 @@ LINES: list[tuple[str, dict[str, Any]]] = [
     ("8 H100 for 12 months in Europe", {"constraints": {"geographies": ["europe"]}}),
     ("8  H100 for a year", {"horizon_months": 12}),
     ("16 A100 80GB SXM for 3 years from 2027-01", {"start": "2027-01", "horizon_months": 36}),
-    ("8 H100 in Germany for 6 months", {"constraints": {"countries": ["DE"]}}),
+    ("8 H100 in the US for 6 months", {"constraints": {"countries": ["US"]}}),
     ("8 H100 for 6 months in DE or the uk", {
         "constraints": {"countries": ["DE"], "geographies": ["uk"]}}),
     ("8 H100 for 6 months in EMEA", {
