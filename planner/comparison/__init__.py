@@ -25,8 +25,9 @@ from planner.comparison.answer import build_answer
 from planner.comparison.early_finish import finish_early
 from planner.comparison.preparation import Preparation
 from planner.comparison.results import ComparisonResults
+from planner.contract.amounts import next_month
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.contract.request.comparison import ComparisonRequest, begin_in, read_request
 from planner.costing.analysis.simulation import Report, nobody_waits
 from planner.costing.inputs.checks import check_start
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
@@ -84,7 +85,9 @@ def solve(
     report: Report = nobody_waits,
 ) -> ComparisonResults:
     """The results behind the answer, plans and analyses in the core's own types."""
-    preparation = Preparation(read_request(request), catalog, today or read_clock())
+    today = today or read_clock()
+    dated = begin_in(next_month(today), read_request(request))
+    preparation = Preparation(dated, catalog, today)
     preparation.check()
     return ComparisonResults(preparation, work or WorkMeter(DEFAULT_WORK_UNITS), report=report)
 

@@ -67,6 +67,7 @@ ASSUMPTIONS = {
     "discount_rate_per_year": "as discount rate",
 }
 """Figures of the request that are drivers, and what they are called in a sentence."""
+_DOING = {"buy": "buying ", "lease": "leasing ", "sign": "signing ", "reserve": "reserving "}
 BY_OUTCOMES = "p10 to p90 of the simulated outcomes"
 
 
@@ -256,9 +257,11 @@ class _Table:
         return cost_plans(self.measured, self.few.market, self.few.outcomes)
 
     def name_advice(self, index: int) -> str:
-        """What a plan would have somebody do; told apart from what is advised by its machine."""
-        words = _name_plan(self.candidates[index])
-        if not index or words != _name_plan(self.candidates[0]):
+        """What a plan would have somebody do; told apart from what is advised by its machine, or
+        by what it does without."""
+        parts, advised = (_name_parts(self.candidates[i]) for i in (index, 0))
+        words = name_change(parts, advised)
+        if not index or parts != advised:
             return words
         own = {source.key for source in self.candidates[0].used}
         others = [s for s in self.candidates[index].used if s.key not in own]
@@ -494,15 +497,29 @@ def _reach(value: float) -> tuple[float, float, float]:
     return value / FURTHEST, value, value * FURTHEST
 
 
-def _name_plan(candidate: Candidate) -> str:
+def name_change(parts: list[str], advised: list[str]) -> str:
+    """What a plan of these parts would have somebody do, against the advised parts.
+
+    >>> name_change(["buy 4 servers"], ["buy 4 servers", "reserve by date"])
+    'buy 4 servers without reserving by date'
+    >>> name_change(["sign 1 commitment"], ["buy 4 servers"])
+    'sign 1 commitment'
+    """
+    words = " and ".join(parts) or "rent"
+    left_out = [part.partition(" ") for part in advised if part not in parts]
+    if not parts or not left_out or not set(parts) < set(advised):
+        return words
+    return f"{words} without {' or '.join(_DOING[verb] + rest for verb, _, rest in left_out)}"
+
+
+def _name_parts(candidate: Candidate) -> list[str]:
     units: dict[str, int] = {}
     for source in candidate.used:
         part = part_of(source)
         if part is not None:
             started = candidate.plan.units_started.get(source.key, np.zeros(1))
             units[part[0]] = units.get(part[0], 0) + int(started.sum())
-    words = [_name_part(kind, count) for kind, count in sorted(units.items())]
-    return " and ".join(words) or "rent"
+    return [_name_part(kind, count) for kind, count in sorted(units.items())]
 
 
 def _name_part(kind: str, count: int) -> str:

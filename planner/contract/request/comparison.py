@@ -8,11 +8,13 @@ JSON numbers or decimal strings, so that any figure of an answer can be sent bac
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from planner.contract.amounts import format_month
 from planner.contract.request.constraints import Constraints, CustomOffer, PriceAdjustment
 from planner.contract.request.finance import Choice, Data, Finance, OtherCosts, Rates, Risk
 from planner.contract.request.on_prem import Existing, OnPrem
@@ -38,8 +40,7 @@ class ComparisonRequest(RequestModel):
     start: Month | None = None
     """Month 0, this month or later; absent: the month after today."""
     horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = DEFAULT_MONTHS
-    """T, months of the plan; absent: to the last deadline, where `start` is given and every run
-    has a deadline, else 36."""
+    """T, months of the plan; absent: to the last deadline, where every run has one, else 36."""
     currency: Currency = "USD"
     """Currency of every amount of the request and the answer."""
     workload: Workload
@@ -133,6 +134,15 @@ class ComparisonRequest(RequestModel):
                     f"custom_offers.{i}.label", f"{label!r} is given twice; allowed is once"
                 )
         return self
+
+
+def begin_in(month: dt.date, request: ComparisonRequest) -> ComparisonRequest:
+    """The request, beginning in `month` where it names no start: its deadlines then say how long
+    it is, where it does not."""
+    if request.start is not None or "horizon_months" in request.model_fields_set:
+        return request
+    dated = {**request.model_dump(mode="json", exclude_unset=True), "start": format_month(month)}
+    return request if months_to_last_deadline(dated) is None else read_request(dated)
 
 
 def read_request(data: object) -> ComparisonRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.contract.request.comparison import ComparisonRequest, begin_in, read_request
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.rules import (
     PlaceLimits,
@@ -155,6 +156,16 @@ def test_a_plan_ends_with_the_last_deadline() -> None:
 @pytest.mark.parametrize("fields", [{"horizon_months": 36}, {"start": None}])
 def test_unless_it_says_how_long_it_is_or_has_no_start(fields: dict[str, Any]) -> None:
     assert horizon({"start": "2027-01", "deadline": "2027-06"}, **fields) == 36
+
+
+def test_a_plan_without_a_start_is_as_long_as_its_deadlines_say_when_it_begins() -> None:
+    run = {"start": "2027-01", "deadline": "2027-06"}
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e9, "runs": [run]}
+    request = read_request({"workload": work})
+    first = dt.date(2026, 12, 1)
+    dated = begin_in(first, request)
+    assert (request.horizon_months, dated.horizon_months, dated.start) == (36, 7, first)
+    assert begin_in(first, dated) is dated
 
 
 def test_a_deadline_beyond_the_longest_horizon_leaves_the_longest() -> None:
