@@ -25,7 +25,6 @@ from statistics import median
 
 import numpy as np
 
-from planner.comparison.discounts import Terms, list_discounts
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Driver
@@ -40,6 +39,7 @@ from planner.costing.scenarios import solve_scenario
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 from pricing.market.clouds import find_partition
+from pricing.market.discounts import Terms
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
 MOST = 3
@@ -88,7 +88,7 @@ def _list_unknown(
         for term in row.unknown_terms
         if term <= months and (row.provider, row.purchase_option, term) not in own
     }
-    by_partition = list_discounts(results.preparation.catalog.offers)
+    by_partition = results.preparation.catalog.offers.discounts
     partitions = {
         name: by_partition.get(find_partition(name, machine.region), {})
         for name, machine in machines.items()

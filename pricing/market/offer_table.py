@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pricing.market import accelerators as market_accelerators
 from pricing.market import machine_types
 from pricing.market.clouds import find_partition
+from pricing.market.discounts import Discounts, list_discounts
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer
@@ -206,6 +207,11 @@ class OfferTable:
             offer = self.offers[row]
             terms[offer.provider, offer.purchase_option.value].add(offer.term_months)
         return {key: frozenset(months) for key, months in terms.items()}
+
+    @cached_property
+    def discounts(self) -> Mapping[str, Discounts]:
+        """What commitments are below on demand, by partition."""
+        return list_discounts(self)
 
     @cached_property
     def network_gbps(self) -> Floats:

@@ -260,17 +260,20 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
     and of what is rented and reserved for the others."""
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
-    not_by_date = some.demand + some.beyond
+    is_long_enough = isinstance(some.beyond, float)  # every month, at the peak
+    not_by_date = some.demand if is_long_enough else some.demand + some.beyond
     for one in plan.reserved:  # paid for whether it works or not, so it works first
         held = one.move(one.held, some.slip)
         lacking -= np.minimum(lacking, held)
         not_by_date = np.maximum(not_by_date - held, 0.0)
         cost += _pay_reserved(one, some)
     paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
-    beyond = np.clip(not_by_date - paid - served, 0.0, some.beyond)  # where no unit is idle
-    used = np.clip(not_by_date - paid - beyond, 0.0, served)
-    paid += beyond
-    cost += used @ plan.in_use
+    left = not_by_date - paid
+    if not is_long_enough:
+        beyond = np.clip(left - served, 0.0, some.beyond)  # where no unit is idle
+        left -= beyond
+        paid += beyond
+    cost += np.clip(left, 0.0, served) @ plan.in_use
     if plan.more is plan.rent:
         rented = [(plan.rent, paid)]
     else:

@@ -18,7 +18,7 @@ from planner.contract.request.rules import ANY, PlaceLimit, PlaceLimits, PlanRul
 from planner.costing.inputs.existing import SupplyLimits
 from planner.costing.optimizer.problem import Quota
 from pricing.market.accelerators import get, resolve
-from pricing.market.clouds import CLOUD_PARTITIONS, PARTITIONS, find_partition
+from pricing.market.clouds import CLOUD_PARTITIONS, PARTITIONS
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
@@ -259,8 +259,9 @@ class GuardRails:
     def _masks_of_parts(self, table: OfferTable, rows: Rows) -> dict[str, Bools]:
         masks = {}
         if set(self.rules.partitions) != set(PARTITIONS):
-            admitted = self.rules.partitions
-            is_in = self._match_places(table, rows, lambda *at: find_partition(*at) in admitted)
+            parts = [part in self.rules.partitions for part in table.partitions]
+            admitted = np.array(parts, dtype=bool)
+            is_in = admitted[table.place_codes[rows]]
             if not is_in.all() or self.rules.partitions != CLOUD_PARTITIONS:
                 masks[LIMIT_TITLES["partitions"]] = is_in
         return masks

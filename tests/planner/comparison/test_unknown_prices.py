@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.comparison.discounts import list_discounts
 from planner.contract.answer.risk import Driver
 from pricing.bundled.catalog import bundled_catalog
 from pricing.market.snapshot import Catalog
@@ -71,7 +70,7 @@ def test_discounts_are_against_the_same_machine_in_the_same_region() -> None:
     in_china = offer("20", **places), offer("8", "reserved", **places, **TERM)
     table = catalog(OTHER, west, signed, *in_china).offers
     terms = ("aws", "reserved", 12)
-    assert list_discounts(table) == {
+    assert table.discounts == {
         "commercial": {terms: {"nvidia-a100-40gb-sxm": pytest.approx(0.25)}},
         "aws-china": {terms: {"nvidia-a100-40gb-sxm": pytest.approx(0.6)}},
     }

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pricing.market.clouds import find_partition
 from pricing.market.offers import PurchaseOption
 
 if TYPE_CHECKING:
@@ -27,10 +26,7 @@ def list_discounts(table: OfferTable) -> Mapping[str, Discounts]:
 
     d = 1 − effective price of the commitment / price on demand
     """
-    provider, region, machine = table.provider, table.region, table.instance_type
-    place = provider.codes.astype(np.int64) * len(region.names) + region.codes
-    key = place * len(machine.names) + machine.codes
-    option_names = table.purchase_option.names
+    key, option_names = table.machine_codes, table.purchase_option.names
     on_demand = [i for i, name in enumerate(option_names) if name == PurchaseOption.ON_DEMAND]
     rows = np.flatnonzero(np.isin(table.purchase_option.codes, on_demand) & table.sold_now)
     prices: dict[int, float] = {}
@@ -41,16 +37,15 @@ def list_discounts(table: OfferTable) -> Mapping[str, Discounts]:
     shares: dict[str, dict[Terms, dict[str, list[float]]]]
     shares = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in np.flatnonzero(table.sold_now & (table.term_months > 0)).tolist():
-        name = provider.names[provider.codes[row]]
-        place_name = region.names[region.codes[row]]
         rent = prices.get(int(key[row]))
         if not rent:
             continue
+        name = table.provider.names[table.provider.codes[row]]
         option = option_names[table.purchase_option.codes[row]]
         accelerator = table.accelerator.names[table.accelerator.codes[row]]
         discount = 1.0 - float(table.effective_usd_per_hour[row]) / rent
         terms = name, option, int(table.term_months[row])
-        shares[find_partition(name, place_name)][terms][accelerator].append(discount)
+        shares[table.partitions[table.place_codes[row]]][terms][accelerator].append(discount)
     return {
         partition: {
             terms: {name: median(some) for name, some in by_accelerator.items()}
