@@ -1,4 +1,4 @@
-"""How much work a request or a job may ask for, and whether anybody still waits for it.
+"""How much work a request or a job may ask for.
 
 Everything computed for one request shares one meter: a plan and its explanation count against the
 same budget.
@@ -7,8 +7,6 @@ same budget.
 from __future__ import annotations
 
 import ipaddress
-import socket
-import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,11 +15,8 @@ from typing import Any
 
 from django.conf import settings
 
-from planner.costing.optimizer.work import IsCancelled, WorkCancelledError, WorkMeter
+from planner.costing.optimizer.work import IsCancelled, WorkMeter
 from planner.services.observability.measures import WORK_LIMITED, WORK_UNITS
-
-SOCKET = "gunicorn.socket"
-"""Where gunicorn puts the connection of a request in its WSGI environment."""
 
 
 @dataclass
@@ -111,27 +106,3 @@ def client_address(meta: Mapping[str, Any]) -> str:
     # One customer is given 64 bits; the rest of an address is theirs to choose (RFC 6177).
     network = ipaddress.ip_network((address, 64), strict=False)
     return str(address.ipv4_mapped or network.network_address)
-
-
-def stop_where_nobody_waits(_rows: int) -> None:
-    """Ends the reading of a file whose sender has left. Raises `WorkCancelledError`."""
-    is_cancelled = current_budget().is_cancelled
-    if is_cancelled is not None and is_cancelled():
-        raise WorkCancelledError
-
-
-def client_has_left(environ: Mapping[str, Any]) -> bool:
-    """Whether the client has closed its connection: looked at, nothing read from it.
-
-    Only gunicorn tells which connection is that of a request. Encrypted ones cannot be looked at;
-    the proxy in front of the server closes its own when its client leaves.
-    """
-    connection = environ.get(SOCKET)
-    if not isinstance(connection, socket.socket) or isinstance(connection, ssl.SSLSocket):
-        return False
-    try:
-        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True

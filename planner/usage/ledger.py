@@ -28,8 +28,6 @@ MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
 MAX_IDENTITIES = 4_000_000
 """Most rows that are told apart by identity: about 300 MB of marks."""
-ROWS_OF_A_STEP = 4_095
-"""Mask: every 4,096 rows whoever reads may learn how far it is, or stop."""
 MAX_NAMED_ROWS = 20
 """Most rows that are named one by one."""
 MAX_PROBLEMS, OTHER_PROBLEMS = 100, "another problem"
@@ -261,9 +259,7 @@ Holder = tuple[str, str]
 class Ledger:
     """The sums of one or more files, filled row by row."""
 
-    def __init__(self, on_rows: Callable[[int], None] | None = None) -> None:
-        self._on_rows = on_rows
-        """Called now and then with the rows so far; what it raises ends the reading."""
+    def __init__(self) -> None:
         self.rows = 0
         self.reasons: Counter[Reason] = Counter()
         self.not_understood: list[str] = []
@@ -304,8 +300,6 @@ class Ledger:
         """A row more, and what became of it."""
         self.rows += 1
         self.reasons[reason] += 1
-        if not self.rows & ROWS_OF_A_STEP and self._on_rows is not None:
-            self._on_rows(self.rows)
 
     def misread(self, row: str, problem: str, is_of_bill: bool = False) -> None:
         """A row that is not understood; the first ones are named."""

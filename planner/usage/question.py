@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -51,8 +51,6 @@ class UsageQuestion:
     max_bytes: int | None = None
     """Most bytes of all files together, unpacked; that of each file alone where None."""
     max_rows: int | None = None
-    on_rows: Callable[[int], None] | None = None
-    """Called every few thousand rows; what it raises ends the reading."""
 
     def read_options(self) -> ReadOptions:
         return ReadOptions(
@@ -63,7 +61,6 @@ class UsageQuestion:
             of_folder=self.of_folder,
             max_bytes=self.max_bytes,
             max_rows=self.max_rows,
-            on_rows=self.on_rows,
         )
 
 

@@ -153,7 +153,7 @@ def read_files(
     """Several files as one sum; a file or a row of a bill that is in two of them counts once. One
     that is refused refuses all: nothing is kept by halves. Of an archive and of a folder, files
     that are of no form that is read are left out and named."""
-    ledger = Ledger(options.on_rows)
+    ledger = Ledger()
     allowance = options.allowance()
     overlaps = ledger.overlaps
     overlaps.is_on = not (isinstance(files, Sized) and len(files) == 1)

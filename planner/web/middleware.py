@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -28,12 +27,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from planner.contract.typed_numbers import read_length
-from planner.costing.optimizer.work import WorkCancelledError
 from planner.services.observability import logs
 from planner.services.observability.measures import REQUEST_SECONDS, render_measures
 from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
 from planner.services.teams.access import DiskFullError
-from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
+from planner.services.work_budget import Budget, spend_from
 from pricing.common.bounded import check_storable, check_text
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.problems import (
@@ -278,20 +276,7 @@ class RequestLog(Middleware):
         return response
 
 
-CLIENT_LEFT = 499
-"""Status in the log of a request whose client had left, as nginx writes it."""
-
-
 class WorkBudget(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        budget = Budget(
-            is_signed_in=lambda: bool(request.user.is_authenticated),
-            is_cancelled=partial(client_has_left, request.META) if SOCKET in request.META else None,
-        )
-        with spend_from(budget):
+        with spend_from(Budget(is_signed_in=lambda: bool(request.user.is_authenticated))):
             return self.get_response(request)
-
-    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if isinstance(exception, WorkCancelledError):
-            return HttpResponse(status=CLIENT_LEFT)
-        return None

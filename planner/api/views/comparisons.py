@@ -33,7 +33,6 @@ from planner.services.portfolio import portfolios
 from planner.services.projects import comparisons
 from planner.services.teams.team_rates import rules_of
 from planner.services.teams.teams import resolve_team
-from planner.services.work_budget import stop_where_nobody_waits
 from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.gpu_logs import CalibrationRequest
@@ -242,7 +241,6 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
         accelerator=query.text("accelerator"),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
-        on_rows=stop_where_nobody_waits,
         **values,
     )
 

@@ -24,8 +24,6 @@ class ReadOptions:
     """Most rows of all files together; that of each file alone where None."""
     of_folder: bool = False
     """Whether files of no form that is read are left out and named, not refused."""
-    on_rows: Callable[[int], None] | None = None
-    """Called every few thousand rows; what it raises ends the reading."""
 
     def allowance(self) -> Allowance | None:
         """What all files may draw on together; None where each has one of its own."""

@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from planner.contract.labels import TRAITS
 from planner.services.teams.team_rates import rules_of
-from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.demand import list_accelerators
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.job_files import read_job_file
@@ -163,7 +162,6 @@ def read_question(
         idle_price=values["idle_price"],
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
-        on_rows=stop_where_nobody_waits,
     )
 
 

@@ -1,9 +1,7 @@
-"""Who may ask for how much, and how a request learns that its client has left."""
+"""Who may ask for how much."""
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,47 +9,11 @@ from django.test import Client
 
 from planner.models import JobState, Scope
 from planner.services.jobs import jobs
-from planner.services.work_budget import SOCKET, Budget, client_address, client_has_left
+from planner.services.work_budget import Budget, client_address
 from tests.planner.workspace import REQUEST, Workspace
 
 pytestmark = pytest.mark.django_db
 LARGE = REQUEST | {"horizon_months": 120, "decide_every_months": 0}
-
-
-@pytest.fixture
-def connection() -> Iterator[tuple[socket.socket, socket.socket]]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ours, theirs
-
-
-def test_a_client_that_waits_has_not_left(connection):
-    ours, theirs = connection
-
-    assert not client_has_left({SOCKET: ours})
-    theirs.send(b"GET /next HTTP/1.1")
-    assert not client_has_left({SOCKET: ours})
-    assert ours.recv(100) == b"GET /next HTTP/1.1"
-
-
-def test_a_client_that_closes_has_left(connection):
-    ours, theirs = connection
-
-    theirs.close()
-
-    assert client_has_left({SOCKET: ours})
-
-
-@pytest.mark.parametrize(("has_left", "status"), [(False, 200), (True, 499)])
-def test_a_question_whose_client_has_left_stops(client, work, connection, has_left, status):
-    ours, theirs = connection
-    if has_left:
-        theirs.close()
-
-    answer = client.post(
-        "/api/v1/comparisons/", REQUEST, content_type="application/json", **{SOCKET: ours}
-    )
-    assert answer.status_code == status
 
 
 @pytest.mark.parametrize(

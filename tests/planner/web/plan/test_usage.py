@@ -97,15 +97,6 @@ def test_several_bills_are_added_up(client, db):
     assert "the same row again: counted once" in page
 
 
-def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
-    """Cancelled on the page, or a closed tab: nobody waits, nothing is read further."""
-    monkeypatch.setattr("planner.web.middleware.SOCKET", "REMOTE_ADDR")
-    monkeypatch.setattr("planner.web.middleware.client_has_left", lambda environ: True)
-    rows = [{"month": "2025-05", "accelerator_hours": 1}] * 5_000
-    assert send(client, table(rows[:10]), months="0").status_code == 200
-    assert send(client, table(rows), months="0").status_code == 499
-
-
 def plain(page: str) -> str:
     """The words of the page without tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
