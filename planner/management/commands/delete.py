@@ -20,7 +20,7 @@ from pricing.management.database_command import DatabaseCommand
 class Command(DatabaseCommand):
     help = (
         "Deletes a team with all that it keeps but its audit log, or an account with its tokens, "
-        "memberships, and teams that have no other member. Export a team first."
+        "memberships, and teams that have no other member."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -31,7 +31,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, what: str, name: str, yes: bool, **options: Any) -> None:
         if what == "team":
             team = pick_team(name)
-            note = f"export it first with `manage.py export_team {team.slug} FILE`"
+            note = f"all that {team.name} keeps goes with it but its audit log"
         else:
             user = get_user_model()._default_manager.filter(username=name).first()
             if user is None:

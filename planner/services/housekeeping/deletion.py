@@ -6,18 +6,13 @@ settings, for the entries to belong to; the names of people stay where they appr
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
-from django.core import serializers
 from django.db import models, transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
 from planner.models import (
     Access,
@@ -95,48 +90,6 @@ def delete_account(user: Any) -> None:
     Job.objects.filter(team=None, created_by=user).delete()
     IdempotencyRecord.objects.filter(owner=access.key).delete()
     get_user_model()._default_manager.filter(pk=user.pk).delete()
-
-
-SECRET_FIELDS = frozenset({"digest", "secret"})
-"""Hashes of secrets, and secrets; the hash of an uploaded file, of no use elsewhere, too."""
-_AT_ONCE = 200
-READ_ME = """All data of the team {name} ({slug}) as of {moment}.
-
-One file for each kind of thing, one JSON object a line, as Django's serializers write them; people
-are named by their user names, other rows by their key. Money is decimal text in the currency beside
-it. Secrets and their hashes are left out. manifest.json counts the rows of each file.
-"""
-
-
-def export_team(access: Access, team: Team, file: IO[bytes]) -> dict[str, int]:
-    """Writes everything of `team` to `file`; gives the rows of each kind."""
-    require(access, team.pk, OWN)
-    record(access, "team.exported", team)
-    tables = {table.name: table.rows(team).order_by("pk") for table in list_tables()}
-    tables["team"] = Team.objects.filter(pk=team.pk)
-    counts: dict[str, int] = {}
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, rows in tables.items():
-            fields = [one for one in rows.model._meta.fields if one.name not in SECRET_FIELDS]
-            people = [one.name for one in fields if one.related_model is get_user_model()]
-            named = rows.select_related(*people) if people else rows
-            with (
-                archive.open(f"{name}.jsonl", "w", force_zip64=True) as content,
-                io.TextIOWrapper(content, "utf-8") as lines,
-            ):
-                serializers.serialize(
-                    "jsonl",
-                    named.iterator(_AT_ONCE),
-                    stream=lines,
-                    fields=[one.name for one in fields],
-                    use_natural_foreign_keys=True,
-                )
-            counts[name] = rows.count()
-        moment = timezone.now().isoformat(timespec="seconds")
-        text = READ_ME.format(name=team.name, slug=team.slug, moment=moment)
-        archive.writestr("README.txt", text)
-        archive.writestr("manifest.json", json.dumps(counts, indent=2))
-    return counts
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import uuid
 from typing import Any
 
@@ -11,10 +10,9 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.core.paginator import Paginator
 from django.db.models import OuterRef, Subquery
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -33,7 +31,6 @@ from planner.models import (
 from planner.services.housekeeping.deletion import (
     delete_account,
     delete_team,
-    export_team,
     list_sole_member_teams,
 )
 from planner.services.teams import teams
@@ -328,18 +325,6 @@ def _text(value: Any) -> str:
         value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     )
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-@never_cache
-@views.team_page(OWN)  # type: ignore[arg-type]
-@require_safe
-def export(request: HttpRequest, team: Team) -> FileResponse:
-    """All data of the team as a ZIP; written to a temporary file, so that its size is known."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the answer is sent
-    export_team(views.get_access(request), team, file)
-    file.seek(0)
-    name = f"{team.slug}-{timezone.now():%Y-%m-%d}.zip"
-    return FileResponse(file, as_attachment=True, filename=name)
 
 
 @never_cache

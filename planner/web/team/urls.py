@@ -39,7 +39,6 @@ _settings = [
     path("alerts/<uuid:pk>/test/", settings.test_alert, name="alert-target-test"),
     path("alerts/<uuid:pk>/remove/", settings.remove_alert_target, name="alert-target-remove"),
     path("audit/", settings.log, name="team-audit"),
-    path("export/", settings.export, name="team-export"),
     path("delete/", settings.delete, name="team-delete"),
 ]
 

@@ -1,13 +1,8 @@
-"""A team's data is taken along whole; teams and accounts go with all that is theirs alone."""
+"""Teams and accounts go with all that is theirs alone."""
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from io import StringIO
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -16,20 +11,10 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.test import Client
 
-from planner.models import (
-    AuditEntry,
-    IdempotencyRecord,
-    Job,
-    Membership,
-    Role,
-    Scope,
-    Team,
-    access_of,
-)
+from planner.models import AuditEntry, IdempotencyRecord, Job, Membership, Role, Team, access_of
 from planner.services.housekeeping.deletion import (
     delete_account,
     delete_team,
-    export_team,
     list_tables,
     outlives_its_team,
 )
@@ -43,35 +28,6 @@ pytestmark = pytest.mark.django_db
 
 def rows_of(team: Team) -> dict[str, int]:
     return {table.name: table.rows(team).count() for table in list_tables()}
-
-
-def read(archive: bytes) -> dict[str, Any]:
-    with zipfile.ZipFile(io.BytesIO(archive)) as files:
-        return {
-            name.removesuffix(".jsonl"): [json.loads(line) for line in files.open(name)]
-            for name in files.namelist()
-            if name.endswith(".jsonl")
-        }
-
-
-def test_an_export_holds_every_row_and_no_secret() -> None:
-    world = World()
-    team = world.alpha.team
-    secret = world.alpha.token(Scope.READ)
-    file = io.BytesIO()
-    counts = export_team(world.alpha.access(), team, file)
-    content = read(file.getvalue())
-    assert {name: len(rows) for name, rows in content.items()} == counts
-    assert counts == {"team": 1} | rows_of(team)
-    assert counts["savedcomparison"] > 0
-    assert content["team"][0]["fields"]["slug"] == "alpha"
-    assert content["savedcomparison"][0]["fields"]["answer"]["scenarios"]
-    people = {name for row in content["membership"] for name in row["fields"]["user"]}
-    assert people >= {"owner-of-alpha"}
-    assert all("digest" not in row["fields"] for rows in content.values() for row in rows)
-    assert secret.encode() not in file.getvalue()
-    assert len(content["team"]) == 1
-    assert AuditEntry.objects.filter(team=team, action="team.exported").exists()
 
 
 def test_a_deleted_team_leaves_its_audit_log_alone() -> None:
@@ -92,10 +48,9 @@ def test_a_deleted_team_leaves_its_audit_log_alone() -> None:
     assert again.pk != team.pk
 
 
-def test_only_an_owner_takes_along_or_deletes(work: Workspace) -> None:
-    for action in (lambda a: delete_team(a, work.team), lambda a: export_team(a, work.team, None)):
-        with pytest.raises(PermissionDenied):
-            action(work.access(Role.APPROVER))
+def test_only_an_owner_deletes(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        delete_team(work.access(Role.APPROVER), work.team)
 
 
 def test_a_team_at_work_is_not_deleted(work: Workspace) -> None:
@@ -142,10 +97,6 @@ def test_the_pages_ask_for_the_name_first(work: Workspace) -> None:
     browser = Client()
     owner = work.users[Role.OWNER]
     browser.force_login(owner)
-    archive = browser.get("/team/alpha/settings/export/")
-    assert archive["Content-Disposition"].startswith('attachment; filename="alpha-20')
-    assert "no-store" in archive["Cache-Control"]
-    assert "membership" in read(b"".join(archive.streaming_content))  # type: ignore[attr-defined]
     answer = browser.post("/team/alpha/settings/delete/", {"confirm": "alpine"})
     assert answer.status_code == 400
     assert "is not" in answer.content.decode()
@@ -156,17 +107,11 @@ def test_the_pages_ask_for_the_name_first(work: Workspace) -> None:
     assert browser.get("/team/").status_code == 302
 
 
-def test_the_commands_do_the_same_with_yes(work: Workspace, tmp_path: Path) -> None:
+def test_the_commands_do_the_same_with_yes(work: Workspace) -> None:
     out = StringIO()
-    file = tmp_path / "alpha.zip"
-    call_command("export_team", "alpha", str(file), stdout=out)
-    assert "project" in read(file.read_bytes())
-    assert file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(CommandError, match=r"cannot be written: File exists"):
-        call_command("export_team", "alpha", str(file))
     with pytest.raises(CommandError, match=r"no team 'none'; teams are alpha"):
         call_command("delete", "team", "none")
-    with pytest.raises(CommandError, match=r"export_team alpha FILE.*--yes"):
+    with pytest.raises(CommandError, match=r"goes with it but its audit log.*--yes"):
         call_command("delete", "team", "alpha")
     with pytest.raises(CommandError, match="only owner"):
         call_command("delete", "account", "owner-of-alpha", "--yes")

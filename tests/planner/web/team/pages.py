@@ -140,7 +140,6 @@ PAGES = (
     _post("alert-target-test", "own", ids={"pk": "webhook"}),
     _post("alert-target-remove", "own", ids={"pk": "webhook"}),
     Page("team-audit", "view"),
-    Page("team-export", "own"),
     Page("team-delete", "own"),
     _post("team-delete", "own", data=_without_jobs),
     Page("account", "person", in_team=False),
