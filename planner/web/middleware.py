@@ -29,7 +29,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from planner.contract.typed_numbers import read_length
 from planner.services.observability import logs
 from planner.services.observability.measures import REQUEST_SECONDS, render_measures
-from planner.services.observability.readiness import DEGRADED, FAILED, check_readiness
+from planner.services.observability.readiness import answer_readiness
 from planner.services.teams.access import DiskFullError
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.bounded import check_storable, check_text
@@ -189,7 +189,7 @@ class Probes(Middleware):
     """Answers `/livez`, `/readyz` and `/metrics`; everything else goes on."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        views = {"/livez": show_alive, "/readyz": show_readiness, "/metrics": show_measures}
+        views = {"/livez": show_alive, "/readyz": answer_readiness, "/metrics": show_measures}
         view = views.get(request.path_info)
         if view is None:
             return self.get_response(request)
@@ -206,15 +206,6 @@ def show_alive(_request: HttpRequest) -> HttpResponse:
     """The process answers; nothing else is looked at, so that a database that is away restarts
     no process."""
     return JsonResponse({"status": "ok"})
-
-
-def show_readiness(request: HttpRequest) -> HttpResponse:
-    """503 where nothing can be served; with `?strict=1` also where something is degraded."""
-    readiness = check_readiness()
-    failing = (FAILED, DEGRADED) if request.GET.get("strict") == "1" else (FAILED,)
-    is_failing = readiness["status"] in failing
-    status = HTTPStatus.SERVICE_UNAVAILABLE if is_failing else HTTPStatus.OK
-    return JsonResponse(readiness, status=status)
 
 
 def show_measures(request: HttpRequest) -> HttpResponse:

@@ -48,7 +48,7 @@ def ask(path):
     request = urllib.request.Request(f"http://127.0.0.1:8000{path}", headers=HEADERS)
     return urllib.request.urlopen(request, timeout=60).read().decode(errors="replace")
 
-print(json.loads(ask("/readyz"))["status"])
+print(json.loads(ask("/readyz"))["database"])
 files = set()
 pages = ("/", "/plan/", "/market/", "/method/", "/accounts/login/", "/api/v1/docs/")
 for page in pages:

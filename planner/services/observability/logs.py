@@ -108,8 +108,6 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
             # Its own handlers, with DEBUG, would say each line again, with the whole path.
             "django": {"handlers": []},
             "django.security.DisallowedHost": {"filters": ["of_request"]},
-            # The readiness check says each failure itself, in one line.
-            "health_check": {"level": "CRITICAL"},
             # Addresses of alerts hold secrets: what became of a delivery is in its row.
             "apprise": {"level": "CRITICAL"},
             "urllib3": {"level": "ERROR"},
