@@ -11,8 +11,6 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import shutil
-import tempfile
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
@@ -24,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.callers import access_of_request
-from planner.api.parsers import STREAM
+from planner.api.parsers import FILE
 from planner.api.responses import AnswerRenderer, RenderedJson
 from planner.models import IdempotencyRecord
 from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
@@ -35,7 +33,6 @@ HEADER = "Idempotency-Key"
 _ABANDONED_AFTER = dt.timedelta(seconds=45)
 """A request that is not answered after so long may be sent again; should it end after all, it
 finds that its key is another's, and nothing of it is written."""
-_IN_MEMORY_BYTES = 1_000_000
 _STORED_HEADERS = ("Location", "ETag", "Retry-After")
 
 Write = Callable[[], Response]
@@ -80,17 +77,12 @@ def _finish(prepared: Response | Write) -> Response:
 
 
 def _digest(request: Request) -> str:
-    data: Any = request.data
-    if isinstance(data, dict) and hasattr(data.get(STREAM), "read"):
-        stream = data[STREAM]
-        copy: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
-        shutil.copyfileobj(stream, copy)
-        copy.seek(0)
-        digest = hashlib.file_digest(copy, "sha256").hexdigest()
-        copy.seek(0)
-        data[STREAM], body = copy, digest
+    file = request.FILES.get(FILE)
+    if file is None:
+        body = json.dumps(request.data, sort_keys=True, default=str)
     else:
-        body = json.dumps(data, sort_keys=True, default=str)
+        body = hashlib.file_digest(file.file, "sha256").hexdigest()
+        file.seek(0)
     text = f"{request.method} {request.get_full_path()}\n{body}"
     return hashlib.sha256(text.encode()).hexdigest()
 

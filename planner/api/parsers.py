@@ -1,4 +1,5 @@
-"""Bodies of a bounded length: JSON, and files that are read as streams."""
+"""Bodies of a bounded length: JSON, and files. Django reads no byte beyond the length that a body
+says it has, and none of a body that is too long."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 from rest_framework import exceptions
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.parsers import BaseParser, FileUploadParser, MultiPartParser
 from rest_framework.request import Request
 
 from planner.contract.typed_numbers import check_tree, read_length
@@ -17,20 +18,20 @@ from pricing.common import bounded
 from pricing.common.invalid_input import InvalidInput
 
 FILE = "file"
-"""Field of each file of a request in parts."""
-STREAM = "stream"
-"""Where the body of a file is found in `request.data`."""
+"""Field of each file of a request in parts, and of one that is the whole body."""
 
 
-class FileParser(BaseParser):
-    """Hands the body on as a stream; its length is judged before a byte of it is read."""
+class FileParser(FileUploadParser):
+    """A body that is one file."""
 
-    media_type = "*/*"
     accepted: tuple[str, ...] = ("text/csv", "application/octet-stream")
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
-        return {STREAM: io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))}
+        check_length(parser_context, settings.API_MAX_UPLOAD_BYTES)
+        return super().parse(stream, media_type, parser_context)
+
+    def get_filename(self, stream: Any, media_type: Any, parser_context: Any) -> str:
+        return FILE
 
     @classmethod
     def stream_of(cls, request: Request) -> BinaryIO:
@@ -38,19 +39,16 @@ class FileParser(BaseParser):
         content_type = request.content_type or "nothing"
         if content_type.split(";")[0].strip().lower() not in cls.accepted:
             raise UnsupportedMediaType(content_type)
-        body: Any = request.data
-        stream: BinaryIO = body.get(STREAM) or io.BytesIO()
-        return stream
+        file = request.FILES.get(FILE)
+        return io.BytesIO() if file is None else cast(BinaryIO, file.file)
 
 
 class FilesParser(MultiPartParser):
-    """Several files in parts of one body, each in the field `file`; the body's length is judged
-    before a byte of it is read."""
+    """Several files in parts of one body, each in the field `file`."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
-        limited = io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))
-        return super().parse(limited, media_type, parser_context)
+        check_length(parser_context, settings.API_MAX_UPLOAD_BYTES)
+        return super().parse(stream, media_type, parser_context)
 
     @classmethod
     def files_of(cls, request: Request, most: int) -> list[tuple[str, BinaryIO]]:
@@ -68,23 +66,24 @@ class FilesParser(MultiPartParser):
         return [(file.name or "", cast(BinaryIO, file.file)) for file in files]
 
 
-class _Limited(io.RawIOBase):
-    """A stream that ends with `PayloadTooLarge` where it says more than it declared."""
+class GuardedJSONParser(BaseParser):
+    """JSON of a bounded size and depth, with text that every database can hold.
 
-    def __init__(self, stream: Any, limit_bytes: int) -> None:
-        self._stream = stream
-        self._left = self._limit = limit_bytes
+    Of a `JSONParser` the framework reads the whole body itself, up to a limit of its own.
+    """
 
-    def readable(self) -> bool:
-        return True
+    media_type = "application/json"
 
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(len(buffer))
-        self._left -= len(data)
-        if self._left < 0:
-            raise PayloadTooLarge(self._limit)
-        buffer[: len(data)] = data
-        return len(data)
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        check_length(parser_context, settings.API_MAX_BODY_BYTES)
+        try:
+            value = bounded.loads(stream.read().decode("utf-8"))
+        except InvalidInput:
+            raise
+        except ValueError as error:
+            raise exceptions.ParseError(f"The body is not JSON: {error}") from None
+        check_tree(value)
+        return value
 
 
 class PayloadTooLarge(exceptions.APIException):
@@ -96,41 +95,12 @@ class PayloadTooLarge(exceptions.APIException):
         self.limit_bytes = limit_bytes
 
 
-class GuardedJSONParser(BaseParser):
-    """JSON of a bounded size and depth, with text that every database can hold.
-
-    Of a `JSONParser` the framework reads the whole body itself, up to a limit of its own.
-    """
-
-    media_type = "application/json"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
-        try:
-            value = bounded.loads(raw.decode("utf-8"))
-        except InvalidInput:
-            raise
-        except ValueError as error:
-            raise exceptions.ParseError(f"The body is not JSON: {error}") from None
-        check_tree(value)
-        return value
-
-
-def read_body(stream: Any, parser_context: Any, limit_bytes: int) -> bytes:
-    """The body, refused before it is read when it says it is larger than the limit."""
-    request = (parser_context or {}).get("request")
-    check_length(request, limit_bytes)
-    raw: bytes = stream.read(limit_bytes + 1)
-    if len(raw) > limit_bytes:
+def check_length(parser_context: Any, limit_bytes: int) -> None:
+    """Refuses a body that says it is longer, or compressed, before a byte of it is read."""
+    meta = parser_context["request"].META
+    if read_length(str(meta.get("CONTENT_LENGTH") or "")) > limit_bytes:
         raise PayloadTooLarge(limit_bytes)
-    return raw
-
-
-def check_length(request: Any, limit_bytes: int) -> None:
-    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH") or "")
-    if read_length(declared) > limit_bytes:
-        raise PayloadTooLarge(limit_bytes)
-    encoding = getattr(request, "META", {}).get("HTTP_CONTENT_ENCODING", "identity")
+    encoding = meta.get("HTTP_CONTENT_ENCODING", "identity")
     if encoding.strip().lower() not in ("", "identity"):
         raise exceptions.UnsupportedMediaType(
             encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
