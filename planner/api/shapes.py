@@ -47,7 +47,6 @@ from planner.models import (
 )
 from planner.services.actuals.completion import Completion
 from planner.services.alerts.project_summaries import changes_since
-from planner.services.jobs.jobs import place_in_line
 from planner.services.projects.reprice import Repriced
 
 
@@ -152,7 +151,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     team = _name_of("team.slug")
     result = serializers.SerializerMethodField()
     error = _object(allow_null=True)
-    place_in_line = serializers.SerializerMethodField()
 
     class Meta:
         model = Job
@@ -165,16 +163,11 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     def get_result(self, job: Job) -> Any:
         return show_result(job.kind, job.result, getattr(self.context.get("view"), "include", ()))
 
-    def get_place_in_line(self, job: Job) -> int | None:
-        """1 for the job that is next; null for one that no longer waits."""
-        return place_in_line(job)
-
 
 class JobRowSerializer(JobSerializer):
-    """A job as lists show it, without its result and its place in line."""
+    """A job as lists show it, without its result."""
 
     result = None  # type: ignore[assignment]
-    place_in_line = None  # type: ignore[assignment]
 
     class Meta(JobSerializer.Meta):
         exclude = (*JobSerializer.Meta.exclude, "result")

@@ -235,14 +235,6 @@ def _refuse_more(rows: QuerySet[Job], most: int, whose: str) -> None:
         )
 
 
-def place_in_line(job: Job) -> int | None:
-    """1 for the queued job that is next; None for one that waits no more."""
-    if job.state != JobState.QUEUED:
-        return None
-    before = Job.objects.filter(state=JobState.QUEUED, parent=None, created_at__lt=job.created_at)
-    return before.count() + 1
-
-
 class Kind(NamedTuple):
     """A kind of job; functions by their path, as they stand above this module. An attempt that was
     cut off is made again: it is pure, writes all or nothing, or writes what is there once only."""

@@ -296,12 +296,6 @@ def field_label(path: str) -> str:
     return find_label(str(path))
 
 
-def waiting(place: int | None) -> str:
-    if place is None:
-        return "Starting"
-    return "Next in line" if place == 1 else f"Waiting: number {number(place)} in line"
-
-
 @register.filter
 def refusal_message(refusal: Any) -> str:
     return in_field_unit(refusal.field, refusal.message)

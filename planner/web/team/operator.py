@@ -14,7 +14,7 @@ from planner.contract.typed_numbers import read_row_id
 from planner.models import AuditEntry, Job
 from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
-from planner.services.jobs.jobs import place_in_line, recover_jobs
+from planner.services.jobs.jobs import recover_jobs
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
 from planner.web.common import views
 from planner.web.common.choices import provider_title
@@ -48,7 +48,6 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": job,
-        "place": place_in_line(job) if job else None,
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
@@ -98,11 +97,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     current = _get_job_or_404(request, pk)
     is_whole_page = not getattr(request, "htmx", False)
     template = "team/job.html" if is_whole_page else "team/parts/job.html"
-    context = {
-        "job": current,
-        "team": current.team or views.current_team(request),
-        "place": place_in_line(current),
-    }
+    context = {"job": current, "team": current.team or views.current_team(request)}
     return render(request, template, context)
 
 

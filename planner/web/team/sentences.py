@@ -23,7 +23,7 @@ from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
 from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.choices import server_title
-from planner.web.common.formatting import money, number, percent, waiting, words
+from planner.web.common.formatting import money, number, percent, words
 from planner.web.common.views import get_access, my_teams
 from planner.web.team.forms import PERIOD_WORDS, SendBackForm
 
@@ -71,8 +71,8 @@ def job_badge(job: models.Job) -> str:
 
 
 @register.filter
-def job_progress(job: models.Job, place: int | None) -> str:
-    return job.message or waiting(place)
+def job_progress(job: models.Job) -> str:
+    return str(job.message or ("Waiting" if job.state == "queued" else "Starting"))
 
 
 @register.filter

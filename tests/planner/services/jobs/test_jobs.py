@@ -19,7 +19,7 @@ from planner import tasks
 from planner.models import Access, Job, JobState, Role, Schedule, Scope
 from planner.services import schedule
 from planner.services.jobs import background, jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, TooManyJobsError, place_in_line, recover_jobs
+from planner.services.jobs.jobs import KINDS, TooManyJobsError, recover_jobs
 from planner.services.teams.access import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
@@ -298,7 +298,7 @@ def test_prices_are_refreshed_by_operators_alone(work: Workspace) -> None:
         price_refreshes.start_refresh(OPERATOR, ["nobody"])
 
 
-# How many jobs wait at once, and what those that wait are told ----------------------------
+# How many jobs wait at once ----------------------------
 
 
 @pytest.mark.usefixtures("waiting")
@@ -313,12 +313,3 @@ def test_so_many_jobs_wait_at_most(work: Workspace, settings, setting: str, whos
         start(work)
     jobs.cancel(work.access(), first)
     assert start(work).state == JobState.QUEUED
-
-
-@pytest.mark.usefixtures("waiting")
-def test_a_waiting_job_is_told_its_place(work: Workspace) -> None:
-    first, second = start(work), start(work)
-    assert [place_in_line(job) for job in (first, second)] == [1, 2]
-    Job.objects.filter(pk=first.pk).update(state=JobState.RUNNING)
-    first.refresh_from_db()
-    assert [place_in_line(job) for job in (first, second)] == [None, 1]
