@@ -9,21 +9,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.http.response import HttpResponseBase
-from django.template.loader import render_to_string
+from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework import serializers
-from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.callers import MarketAccess
 from pricing.api.pages import PlainView
-from pricing.api.rest import Query, is_not_modified, make_etag, not_modified, respond
+from pricing.api.rest import Query
 from pricing.api.schema import results_of
 from pricing.common.problems import PROBLEM_JSON, problem_body
 
@@ -55,21 +52,8 @@ def _make_document() -> dict[str, Any]:
     return schema
 
 
-@cache
-def _etag() -> str:
-    return make_etag(document())
-
-
-@cache
-def _render(kind: Any) -> Any:
-    """The document as text, made once per process: as YAML it takes a tenth of a second."""
-    return kind().render(document(), renderer_context={})
-
-
 class RootView(PlainView):
     """Every resource with its address and methods."""
-
-    is_conditional = True
 
     @extend_schema(operation_id="get_resources", responses=results_of(Resource))
     def get(self, request: Request) -> Response:
@@ -84,7 +68,7 @@ class RootView(PlainView):
             for path, operations in document()["paths"].items()
             if path != request.path
         ]
-        return respond(request, make_etag("resources", _etag()), lambda: {"results": rows})
+        return Response({"results": rows})
 
 
 class SchemaView(PlainView, SpectacularAPIView):
@@ -92,31 +76,14 @@ class SchemaView(PlainView, SpectacularAPIView):
 
     permission_classes = (MarketAccess,)
 
-    def _get_schema_response(self, request: Request) -> HttpResponseBase:
-        if is_not_modified(request, _etag()):
-            return not_modified(_etag())
-        renderer = request.accepted_renderer
-        charset = f"; charset={renderer.charset}" if renderer.charset else ""
-        content_type = f"{renderer.media_type}{charset}"
-        body = _render(type(renderer))  # type: ignore[arg-type]
-        return HttpResponse(body, content_type=content_type, headers={"ETag": _etag()})
-
-
-class _PlainTemplate(TemplateHTMLRenderer):
-    """Renders without the context that the site's own pages share."""
-
-    def render(
-        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
-    ) -> Any:
-        name = renderer_context["response"].template_name
-        return render_to_string(name, data) if name else JSONRenderer().render(data)
+    def _get_schema_response(self, request: Request) -> Response:
+        return Response(document())
 
 
 class DocsView(PlainView, SpectacularSwaggerSplitView):
     """Swagger UI from our own server, without inline scripts."""
 
     permission_classes = (MarketAccess,)
-    renderer_classes = [_PlainTemplate]
     url_name = "api:schema"
     template_name = "api/docs.html"
 
