@@ -39,7 +39,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
     path("calibrations/", comparisons.CalibrationsView.as_view(), name="calibrations"),
     path("usage/", comparisons.UsageView.as_view(), name="usage"),
-    path("servers/", comparisons.ServersView.as_view(), name="servers"),
     path("me/", teams.MeView.as_view(), name="me"),
     path("refreshes/", teams.RefreshesView.as_view(), name="refreshes"),
     path("schema/", documents.SchemaView.as_view(), name="schema"),

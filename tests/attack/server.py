@@ -152,7 +152,7 @@ def wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     while time.monotonic() < until and server.poll() is None:
         with contextlib.suppress(OSError, http.client.HTTPException):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", "/api/v1/servers/")
+            connection.request("GET", "/api/v1/regions/")
             connection.getresponse().read()
             return
         time.sleep(0.1)

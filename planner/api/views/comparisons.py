@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import cache
 from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,7 +23,6 @@ from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.costing.assumptions.reference_servers import Quote, Server, all_servers
 from planner.models import Access, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios
@@ -47,8 +43,8 @@ from planner.usage.question import (
     answer_usage,
 )
 from pricing.api.pages import PlainView
-from pricing.api.rest import Query, make_etag, respond
-from pricing.api.schema import number_to, parameter, results_of, serializer_of
+from pricing.api.rest import Query
+from pricing.api.schema import number_to, parameter
 from pricing.common.invalid_input import InvalidInput
 
 TEAM = OpenApiParameter(
@@ -243,45 +239,3 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
         max_rows=WAITING_ROWS,
         **values,
     )
-
-
-_MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
-
-
-PublishedPriceSerializer = serializer_of(
-    Quote,
-    name="PublishedServerPrice",
-    fields={
-        "unit_price_usd": serializers.CharField(),
-        "seller": serializers.ChoiceField(("vendor", "reseller", "analyst", "press")),
-    },
-)
-ReferenceServerSerializer = serializer_of(
-    Server,
-    name="ReferenceServer",
-    fields={
-        **{name: serializers.CharField() for name in _MONEY},
-        "server_class": serializers.ChoiceField(("dgx", "server", "rack", "workstation")),
-        "quotes": PublishedPriceSerializer(many=True),
-    },
-)
-
-
-@cache
-def _rows() -> list[dict[str, Any]]:
-    rows = [asdict(server) for server in all_servers()]
-    for row in rows:
-        row |= {name: f"{row[name]:.2f}" for name in _MONEY}
-        for quote in row["quotes"]:
-            quote["unit_price_usd"] = f"{quote['unit_price_usd']:.2f}"
-    return rows
-
-
-class ServersView(PlainView):
-    is_conditional = True
-
-    @extend_schema(responses=results_of(ReferenceServerSerializer), operation_id="list_servers")
-    def get(self, request: Request) -> Response:
-        """Every server of the reference list."""
-        Query(request)
-        return respond(request, make_etag("servers", _rows()), lambda: {"results": _rows()})

@@ -174,7 +174,6 @@ OPERATIONS = (
     op("calibrations", "post", "market", body=body({"log": LOG})),
     op("usage", "post", "market", content_type="text/csv",
        body=body(b"month,accelerator_hours\n2026-01,100\n")),
-    op("servers", "get", "market"),
     op("schema", "get", "market"),
     op("docs", "get", "market"),
     op("root", "get", "market"),

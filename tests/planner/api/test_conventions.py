@@ -54,7 +54,7 @@ def test_what_the_caller_holds_is_not_sent_again(client: APIClient) -> None:
 
 
 @pytest.mark.one_in(4)
-@pytest.mark.parametrize("path", ["offers/", "servers/", "freshness/", "schema/"])
+@pytest.mark.parametrize("path", ["offers/", "regions/", "freshness/"])
 def test_the_market_is_read_again_at_no_cost_until_it_changes(path: str, work: Workspace) -> None:
     address = f"/api/v1/{path}"
     first = APIClient().get(address)
@@ -109,7 +109,7 @@ def test_a_tenth_of_the_requests_may_compute(settings) -> None:
     cache.clear()
     answers = [APIClient().post(COMPARE, {}, format="json") for _ in range(3)]
     assert [a.status_code for a in answers] == [400, 400, 429]
-    assert APIClient().get("/api/v1/servers/").status_code == 200
+    assert APIClient().get("/api/v1/regions/").status_code == 200
 
 
 @pytest.mark.parametrize("secret", ["", "gcp_wrong", "\u2603"])

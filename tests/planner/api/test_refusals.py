@@ -145,7 +145,7 @@ def test_every_refusal_has_one_shape(
 
 def test_every_throttled_answer_says_what_is_left(settings: Any) -> None:
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 2
-    answers = [APIClient().get("/api/v1/servers/") for _ in range(3)]
+    answers = [APIClient().get("/api/v1/regions/") for _ in range(3)]
     left = [
         (one.status_code, one["RateLimit-Policy"], one["RateLimit"].partition(";t=")[0])
         for one in answers
