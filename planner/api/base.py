@@ -196,18 +196,13 @@ class CreateMixin(TeamViewSet):
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
         create_row = self.prepare_row(self.read_body(self.new))
 
-        def write() -> Response:
-            row, more = create_row()
-            return self.answer(row, HTTPStatus.CREATED, **more)
+        return lambda: self.answer(create_row(), HTTPStatus.CREATED)
 
-        return write
-
-    def prepare_row(self, values: Values) -> Callable[[], tuple[Any, Values]]:
+    def prepare_row(self, values: Values) -> Callable[[], Any]:
         """What creates the row; a view that computes for it does so here, before it writes."""
         return lambda: self.create_row(values)
 
-    def create_row(self, values: Values) -> tuple[Any, Values]:
-        """The new row, and what the answer adds to it (a secret shown once)."""
+    def create_row(self, values: Values) -> Any:
         raise NotImplementedError
 
 

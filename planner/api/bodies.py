@@ -8,20 +8,16 @@ import uuid
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import Server
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.contract.validation import Currency, Number, RequestModel, Whole, shown
-from planner.models import BudgetPeriod, Role, Scope
+from planner.contract.validation import Currency, Number, RequestModel, shown
+from planner.models import BudgetPeriod, Scope
 from planner.models.project import REASON_LENGTH
 from planner.services.projects.sweeps import MAX_REQUESTS
-from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
-from planner.services.teams.tokens import MAX_TOKEN_DAYS
 
 
 class Body(RequestModel):
@@ -57,15 +53,6 @@ def _read_day(value: object) -> object:
         raise ValueError(f"{shown(value)} is not a day like 2026-11-20") from None
 
 
-def _read_email(value: object) -> object:
-    try:
-        validate_email(value if isinstance(value, str) else None)
-    except ValidationError:
-        problem = f"{shown(value)} is not an address of mail like ada@example.com"
-        raise ValueError(problem) from None
-    return value
-
-
 Object = dict[str, Any]
 Comparison = Annotated[Object, JudgedAs(ComparisonRequest)]
 Id = Annotated[uuid.UUID, BeforeValidator(_read_id)]
@@ -74,7 +61,6 @@ Day = Annotated[
     BeforeValidator(_read_day),
     WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
 ]
-Email = Annotated[str, Field(max_length=254), BeforeValidator(_read_email)]
 Slug = Annotated[str, Field(max_length=60, pattern=r"^[-a-zA-Z0-9_]+$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=120)]
@@ -86,22 +72,14 @@ def _choice(values: list[str]) -> Any:
     return WithJsonSchema({"type": "string", "enum": values})
 
 
-MemberRole = Annotated[Role, Field(strict=False), _choice(Role.values)]
 TokenScope = Annotated[Scope, Field(strict=False), _choice(Scope.values)]
 Period = Annotated[BudgetPeriod, Field(strict=False), _choice(BudgetPeriod.values)]
 Event = Literal[
     "saved_comparison.approved", "project.price_moved", "project.budget_overrun", "prices.held"
 ]
-TOKEN_DAYS = 90
 
 
 # Teams ------------------------------------------------------------------------------------
-
-
-class NewTeam(Body):
-    name: Name
-    slug: Slug = ""
-    currency: Currency = "USD"
 
 
 class TeamChanges(Body):
@@ -114,24 +92,6 @@ class TeamChanges(Body):
     custom_offers: list[Annotated[Object, JudgedAs(CustomOffer)]] = []
     defaults: Object = {}
     project_rules: list[Annotated[str, Field(max_length=500)]] = []
-
-
-class RoleChange(Body):
-    role: MemberRole
-
-
-class NewInvitation(Body):
-    role: MemberRole
-    email: Email = ""
-    days: Annotated[Whole, Field(ge=1, le=MAX_INVITATION_DAYS)] = INVITATION_DAYS
-
-
-class NewToken(Body):
-    name: Name
-    kind: Literal["personal", "service"] = "personal"
-    role: MemberRole | None = None
-    scopes: Annotated[list[TokenScope], Field(min_length=1, max_length=4)]
-    days: Annotated[Whole, Field(ge=1, le=MAX_TOKEN_DAYS)] = TOKEN_DAYS
 
 
 class ServerQuoteChanges(Body):
@@ -226,7 +186,7 @@ class NewSweep(Body):
 
 
 BODIES: tuple[type[Body], ...] = (
-    *(NewTeam, TeamChanges, RoleChange, NewInvitation, NewToken, NewServerQuote),
+    *(TeamChanges, NewServerQuote),
     *(ServerQuoteChanges, NewWebhook, Refresh, NewProject, ProjectChanges),
     *(NewSavedComparison, SavedComparisonChanges),
     *(SendBack, NewSavedPortfolio, NewSweep),

@@ -43,8 +43,7 @@ View = Callable[..., Response]
 def idempotent(method: Callable[..., Response | Write]) -> View:
     """Gives the stored answer to a repeated key and body, 409 to the key with another body.
 
-    Only successes are stored, byte for byte. Fields that the view names in `secret_fields` are
-    stored as null: a secret is shown once, by the first answer.
+    Only successes are stored, byte for byte.
     """
 
     @wraps(method)
@@ -62,7 +61,7 @@ def idempotent(method: Callable[..., Response | Write]) -> View:
             prepared = method(view, request, *args, **kwargs)
             with transaction.atomic():
                 response = _finish(prepared)
-                _store(record, response, getattr(view, "secret_fields", ()))
+                _store(record, response)
         except BaseException:
             record.delete()
             raise
@@ -108,13 +107,11 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     return record, False
 
 
-def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
+def _store(record: IdempotencyRecord, response: Response) -> None:
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         record.delete()
         return
-    secrets = dict.fromkeys(name for name in secret_fields if name in response.data)
-    data = {**response.data, **secrets} if secrets else response.data
-    body = AnswerRenderer().render(data).decode()
+    body = AnswerRenderer().render(response.data).decode()
     headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
     is_ours = IdempotencyRecord.objects.filter(pk=record.pk, status=None).update(
         status=response.status_code, body=body, headers=headers

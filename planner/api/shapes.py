@@ -30,15 +30,11 @@ from planner.contract.request.on_prem import Server
 from planner.models import (
     ActualsUpload,
     Alert,
-    ApiToken,
     AuditEntry,
-    Invitation,
     Job,
-    Membership,
     Project,
     SavedComparison,
     SavedPortfolio,
-    Scope,
     ServerQuote,
     State,
     Team,
@@ -60,11 +56,6 @@ def _object(**options: Any) -> serializers.DictField:
 
 def _texts(**options: Any) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(), **options)
-
-
-def _secret() -> serializers.CharField:
-    """Given once, by the answer that creates it."""
-    return serializers.CharField(default=None, allow_null=True, read_only=True)
 
 
 def row_of(
@@ -103,40 +94,7 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
         return str(self.context["view"].access.roles.get(team.pk, ""))
 
 
-MemberSerializer = row_of(
-    "Member",
-    Membership,
-    *("team", "user"),
-    username=serializers.CharField(source="user.username", read_only=True),
-    email=serializers.CharField(source="user.email", read_only=True),
-)
-
-
-InvitationSerializer = row_of(
-    "Invitation",
-    Invitation,
-    *("team", "digest", "invited_by"),
-    is_open=serializers.BooleanField(read_only=True),
-    secret=_secret(),
-)
-
-
 ServerQuoteSerializer = row_of("ServerQuote", ServerQuote, "team", server=PartField(Server))
-
-
-class TokenSerializer(serializers.ModelSerializer[ApiToken]):
-    kind = serializers.SerializerMethodField()
-    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), read_only=True)
-    username = _name_of("user.username")
-    is_active = serializers.BooleanField(read_only=True)
-    secret = _secret()
-
-    class Meta:
-        model = ApiToken
-        exclude = ("team", "user", "digest", "created_by")
-
-    def get_kind(self, token: ApiToken) -> str:
-        return "service" if token.user_id is None else "personal"
 
 
 AuditEntrySerializer = row_of("AuditEntry", AuditEntry, "team", before=_object(), after=_object())

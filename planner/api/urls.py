@@ -15,15 +15,9 @@ register_converter(address_format(PORTFOLIO_FORMATS), "portfolio_format")
 app_name = "api"
 router = SimpleRouter(use_regex_path=False)
 router.register("teams", teams.TeamsView, "team")
-router.register("teams/<slug:team>/members", teams.MembersView, "member")
-router.register("teams/<slug:team>/invitations", teams.InvitationsView, "invitation")
-router.register("teams/<slug:team>/tokens", teams.TokensView, "token")
 router.register("teams/<slug:team>/servers", teams.ServerQuotesView, "server-quote")
 router.register("teams/<slug:team>/audit-log", teams.AuditLogView, "audit-entry")
 router.register("teams/<slug:team>/webhooks", teams.WebhooksView, "webhook")
-router.register(
-    "teams/<slug:team>/webhooks/<uuid:webhook>/deliveries", teams.DeliveriesView, "delivery"
-)
 router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
 router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")

@@ -66,9 +66,9 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     change = staticmethod(projects.change_project)
     delete_row = staticmethod(projects.delete_project)
 
-    def create_row(self, values: Values) -> tuple[Project, Values]:
+    def create_row(self, values: Values) -> Project:
         team = teams.resolve_team(self.access, values.pop("team", None))
-        return projects.create_project(self.access, team, values), {}
+        return projects.create_project(self.access, team, values)
 
     @extend_schema(responses=shapes.Variance)
     @action(detail=True)
@@ -161,13 +161,12 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def current_revisions(self) -> dict[str, int]:
         return project_summaries.current_revisions()
 
-    def prepare_row(self, values: Values) -> Callable[[], tuple[SavedComparison, Values]]:
+    def prepare_row(self, values: Values) -> Callable[[], SavedComparison]:
         key = values.pop("project")
         project = Project.objects.for_access(self.access).filter(pk=key).first()
         if project is None:
             raise InvalidInput("project", f"'{key}' is nothing that you may see")
-        save = saved_comparisons.prepare_comparison(self.access, project, **values)
-        return lambda: (save(), {})
+        return saved_comparisons.prepare_comparison(self.access, project, **values)
 
     @extend_schema(request=None, responses=Repriced)
     @action(detail=True, methods=["post"])
@@ -233,7 +232,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
     needs = {"export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(portfolios.delete_portfolio)
 
-    def prepare_row(self, values: Values) -> Callable[[], tuple[SavedPortfolio, Values]]:
+    def prepare_row(self, values: Values) -> Callable[[], SavedPortfolio]:
         team = resolve_team(self.access, values.pop("team"))
         require(self.access, team.pk, EDIT)
         chosen, request = values.pop("projects", None), values.pop("request", None)
@@ -243,8 +242,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
             rows = Project.objects.for_access(self.access).filter(team=team, archived=False)
             included = None if chosen is None else [str(pk) for pk in chosen]
             request = portfolio_of_projects(team, rows, included)
-        save = portfolios.prepare_portfolio(self.access, team, request=request, **values)
-        return lambda: (save(), {})
+        return portfolios.prepare_portfolio(self.access, team, request=request, **values)
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

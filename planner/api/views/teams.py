@@ -5,7 +5,6 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -31,27 +30,21 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.validation import parse
 from planner.models import (
-    Access,
     Alert,
     AlertKind,
-    ApiToken,
     AuditEntry,
-    Invitation,
     Job,
     JobState,
-    Membership,
-    Role,
     Scope,
     ServerQuote,
     Team,
-    WebhookDelivery,
     WebhookEndpoint,
 )
 from planner.services.alerts.alerts import acknowledge
 from planner.services.jobs import jobs, price_refreshes
 from planner.services.jobs.jobs import KINDS, recover_jobs
-from planner.services.teams import teams, tokens
-from planner.services.teams.access import EDIT, OWN, TAKE_PART
+from planner.services.teams import teams
+from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
 from pricing.api.pages import PlainView
 from pricing.api.rest import Query
@@ -79,7 +72,7 @@ class MeView(PlainView):
         )
 
 
-class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
+class TeamsView(ReadMixin, ChangeMixin):
     """The caller's teams with their settings: contract prices and default assumptions."""
 
     model = Team
@@ -88,73 +81,9 @@ class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
     lookup_value_converter = "slug"
     page_order = ("name", "pk")
     serializer_class = shapes.TeamSerializer
-    new = bodies.NewTeam
     changes = bodies.TeamChanges
     needs = {"partial_update": OWN}
     change = staticmethod(teams.change_settings)
-
-    def create_row(self, values: Values) -> tuple[Team, Values]:
-        team = teams.create_team(self.access, **values)
-        self.access.roles[team.pk] = Role.OWNER  # type: ignore[index]
-        return team, {}
-
-
-class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
-    """The team's members and their roles."""
-
-    model = Membership
-    related = ("user",)
-    serializer_class = shapes.MemberSerializer
-    changes = bodies.RoleChange
-    needs = {"partial_update": OWN, "destroy": TAKE_PART}
-    delete_row = staticmethod(teams.remove_member)
-
-    @staticmethod
-    def change(access: Access, row: Membership, changes: Values, seen: int | None) -> Membership:
-        return teams.change_role(access, row, changes["role"], seen)
-
-
-class InvitationsView(InTeam, ListMixin, CreateMixin, DeleteMixin):
-    """Links that make whoever opens them a member, once."""
-
-    model = Invitation
-    related = ("invited_by",)
-    serializer_class = shapes.InvitationSerializer
-    new = bodies.NewInvitation
-    secret_fields = ("secret",)
-    needs = dict.fromkeys(("list", "create", "destroy"), OWN)
-    delete_row = staticmethod(teams.revoke_invitation)
-
-    def within(self) -> Values:
-        return {**super().within(), "revoked_at": None}
-
-    def create_row(self, values: Values) -> tuple[Invitation, Values]:
-        row, secret = teams.invite(self.access, self.team, **values)
-        return row, {"secret": secret}
-
-
-class TokensView(InTeam, ListMixin, CreateMixin, DeleteMixin):
-    """API tokens: owners see all of the team's, others their own; deleting one revokes it."""
-
-    model = ApiToken
-    related = ("user",)
-    serializer_class = shapes.TokenSerializer
-    new = bodies.NewToken
-    secret_fields = ("secret",)
-    needs = {"create": TAKE_PART, "destroy": TAKE_PART}
-    delete_row = staticmethod(tokens.revoke_token)
-
-    def within(self) -> Values:
-        if self.access.has_role(self.team.pk, Role.OWNER):
-            return super().within()
-        return {**super().within(), "user_id": self.access.user_id or 0}
-
-    def create_row(self, values: Values) -> tuple[ApiToken, Values]:
-        is_service = values.pop("kind", "") == "service"
-        row, secret = tokens.create_token(
-            self.access, self.team, is_service=is_service, **{"days": bodies.TOKEN_DAYS, **values}
-        )
-        return row, {"secret": secret}
 
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
@@ -168,8 +97,8 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
     change = staticmethod(teams.change_quote)
     delete_row = staticmethod(teams.remove_quote)
 
-    def create_row(self, values: Values) -> tuple[ServerQuote, Values]:
-        return teams.add_quote(self.access, self.team, values), {}
+    def create_row(self, values: Values) -> ServerQuote:
+        return teams.add_quote(self.access, self.team, values)
 
 
 class AuditLogView(InTeam, ListMixin):
@@ -261,8 +190,8 @@ class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     needs = dict.fromkeys(("list", "create", "destroy", "test"), OWN)
     delete_row = staticmethod(webhooks.remove_endpoint)
 
-    def create_row(self, values: Values) -> tuple[WebhookEndpoint, Values]:
-        return webhooks.add_endpoint(self.access, self.team, values), {}
+    def create_row(self, values: Values) -> WebhookEndpoint:
+        return webhooks.add_endpoint(self.access, self.team, values)
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
     @action(detail=True, methods=["post"])
@@ -271,18 +200,3 @@ class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
         delivery = webhooks.send_test(self.access, self.get_object())
         data = shapes.DeliverySerializer(delivery).data
         return Response(data, status=HTTPStatus.ACCEPTED)
-
-
-class DeliveriesView(InTeam, ListMixin):
-    """What became of the events sent to one endpoint."""
-
-    model = WebhookDelivery
-    serializer_class = shapes.DeliverySerializer
-    needs = {"list": OWN}
-
-    def within(self) -> Values:
-        mine = WebhookEndpoint.objects.for_access(self.access)
-        endpoint = mine.filter(team=self.team, pk=self.kwargs["webhook"]).first()
-        if endpoint is None:
-            raise Http404
-        return {**super().within(), "endpoint": endpoint}

@@ -40,26 +40,19 @@ def create_token(
 ) -> tuple[ApiToken, str]:
     """A token and its secret, shown only once.
 
-    Nobody gives more than they have: neither a role above their own, nor a scope that the
-    token they call with lacks, nor a life longer than that token's.
+    Nobody gives a role above their own. A token makes no other token.
     """
     require(access, team.pk, OWN if is_service else TAKE_PART)
-    if not is_service and access.user_id is None:
-        raise PermissionDenied("Only a person, or a personal token, can create a personal token.")
+    if access.user_id is None or access.token_id is not None:
+        raise PermissionDenied("Only a signed-in person can create a token.")
     own_role = access.roles[team.pk]
     role = role or own_role
     if role.rank > own_role.rank:
         raise InvalidInput("role", f"{role.value!r} is above your own, {own_role.value!r}")
-    missing = sorted(set(scopes) - access.scopes)
-    if missing:
-        raise InvalidInput("scopes", f"{', '.join(missing)} is beyond the token you call with")
     if Scope.REFRESH in scopes and not access.is_operator:
         raise InvalidInput("scopes", "only operators of this server can grant refresh")
     working = ApiToken.objects.filter(team=team, revoked_at=None, expires_at__gt=timezone.now())
     require_room("tokens", working)
-    expiry = timezone.now() + dt.timedelta(days=days)
-    if access.token_id is not None:
-        expiry = min(expiry, ApiToken.objects.get(pk=access.token_id).expires_at)
     secret = new_secret(TOKEN_PREFIX)
     token = ApiToken.objects.create(
         team=team,
@@ -70,7 +63,7 @@ def create_token(
         digest=hash_secret(secret),
         hint=secret[:8],
         created_by_id=access.user_id,
-        expires_at=expiry,
+        expires_at=timezone.now() + dt.timedelta(days=days),
     )
     granted = {"scopes": token.scopes, "role": role, "service": is_service}
     record(access, "token.created", token, after=granted)
@@ -79,11 +72,8 @@ def create_token(
 
 @transaction.atomic
 def revoke_token(access: Access, token: ApiToken) -> None:
-    """Owners revoke any token of the team, people their own, a token itself."""
-    is_own = token.pk == access.token_id or (
-        token.user_id is not None and token.user_id == access.user_id and not access.token_id
-    )
-    if not is_own:
+    """Owners revoke any token of the team, people their own."""
+    if token.user_id is None or token.user_id != access.user_id:
         require(access, token.team_id, OWN)
     if token.revoked_at is None:
         end_token(access, token)

@@ -28,8 +28,8 @@ GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 
 PARTIAL = {"workload", "assumptions", "defaults", "given", "before", "after"}
 """Parts of a request, or of any record: what they hold is open on purpose."""
-OPEN = {"payload", "result", "error", "Row", "values"}
-"""Their form depends on the kind of the event or the job, or on the table."""
+OPEN = {"result", "error", "Row", "values"}
+"""Their form depends on the kind of the job, or on the table."""
 
 
 USED = (

@@ -38,12 +38,12 @@ def test_a_stale_edit_fails(client: APIClient) -> None:
 
 @pytest.mark.parametrize(("held", "status"), [("*", 204), (",*", 204), ('"x"', 412)])
 def test_what_has_no_version_matches_anything_or_nothing(
-    client: APIClient, held: str, status: int
+    client: APIClient, work: Workspace, held: str, status: int
 ) -> None:
-    body = {"name": "t", "scopes": ["read"]}
-    made = client.post("/api/v1/teams/alpha/tokens/", body, format="json")
+    address = f"/api/v1/projects/{work.project().pk}/actuals/"
+    made = client.post(address, b"month,cost\n2026-10,5\n", content_type="text/csv")
     assert "ETag" not in made
-    gone = client.delete(made["Location"], headers={"If-Match": held})
+    gone = client.delete(f"{address}{made.json()['id']}/", headers={"If-Match": held})
     assert gone.status_code == status
 
 

@@ -22,13 +22,9 @@ QUERIES = {
     # Jobs whose process is gone, jobs that waited a day for nobody, sweeps that are done.
     "jobs/": FLAT + 3,
     "alerts/": FLAT,
-    "teams/alpha/members/": NESTED,
-    "teams/alpha/invitations/": NESTED,
-    "teams/alpha/tokens/": NESTED,
     "teams/alpha/servers/": NESTED,
     "teams/alpha/audit-log/": NESTED,
     "teams/alpha/webhooks/": NESTED,
-    "teams/alpha/webhooks/{webhook}/deliveries/": NESTED + 1,  # The webhook.
     "projects/{project}/actuals/": NESTED,
 }
 

@@ -26,34 +26,7 @@ def client() -> APIClient:
 
 
 REFUSED: list[tuple[str, Any, dict[str, str]]] = [
-    (
-        f"{ALPHA}invitations/",
-        {"role": "boss", "days": 1000, "email": "x"},
-        {
-            "role": "'boss' is not known; allowed are viewer, editor, approver or owner",
-            "days": "1000 is not allowed; must be at most 90",
-            "email": "'x' is not an address of mail like ada@example.com",
-        },
-    ),
-    (f"{ALPHA}invitations/", {"role": "viewer", "days": True}, {"days": "true is not a whole"}),
-    (f"{ALPHA}invitations/", [], {"": "a list is not an object"}),
-    (
-        f"{ALPHA}tokens/",
-        {"name": "a" * 500, "scopes": ["all"], "days": 0},
-        {
-            "name": "is longer than 120 characters",
-            "scopes.0": "'all' is not known; allowed are read, write, approve or refresh",
-            "days": "0 is not allowed; must be at least 1",
-        },
-    ),
-    (f"{ALPHA}tokens/", {"name": {}, "scopes": "read"}, {"name": "an object is not text"}),
     (f"{ALPHA}webhooks/", {"url": "x", "events": ["y"]}, {"events.0": f"allowed are {EVENTS}"}),
-    ("/api/v1/teams/", {"name": "x", "slug": "A B"}, {"slug": "'A B' is not of the form"}),
-    (
-        "/api/v1/teams/",
-        {"name": "x", "currency": "euro"},
-        {"currency": "'euro' is not a currency code of three capitals, such as EUR"},
-    ),
     (
         "/api/v1/projects/",
         {

@@ -118,13 +118,9 @@ KEYS = {
     "saved-portfolios": "portfolio",
     "jobs": "job",
     "alerts": "alert",
-    "members": "member",
-    "invitations": "invitation",
-    "tokens": "token",
     "servers": "quote",
     "audit-log": "audit",
     "webhooks": "webhook",
-    "deliveries": "delivery",
     "actuals": "upload",
 }
 
@@ -237,11 +233,8 @@ def test_a_client_that_checks_its_requests_refuses_what_the_server_refuses() -> 
     assert sizes
     assert all((s["minimum"], s["maximum"], s["default"]) == (1, 500, 50) for s in sizes)
     for method, path, body, valid in (
-        ("patch", "{team}/members/{id}/", {"role": "viewer"}, True),
-        ("patch", "{team}/members/{id}/", {}, False),
         ("patch", "{team}/servers/{id}/", {"label": "x"}, True),
-        ("post", "", {"name": "x", "owner": "y"}, False),
-        ("post", "{team}/tokens/", {"name": "x", "scopes": ["read"], "days": 0}, False),
+        ("post", "{team}/webhooks/", {"url": "x", "events": []}, False),
     ):
         takes = told["paths"][f"/api/v1/teams/{path}"][method]["requestBody"]
         schema = {**takes["content"]["application/json"]["schema"], **told}

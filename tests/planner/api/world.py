@@ -61,9 +61,9 @@ class World:
             owner, work.team, {"url": "jsons://hooks.test/a", "events": ["project.price_moved"]}
         )
         ids["webhook"] = endpoint.pk
-        ids["delivery"] = WebhookDelivery.objects.create(
+        WebhookDelivery.objects.create(
             team=work.team, endpoint=endpoint, event="test", payload={}, state="failed"
-        ).pk
+        )
         ids["portfolio"] = work.portfolio(shown_to_all=True).pk
         ids["alert"] = Alert.objects.create(
             team=work.team, project=project, kind="price_move", message="It moved.", currency="USD"
