@@ -6,7 +6,6 @@ settings, for the entries to belong to; the names of people stay where they appr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
@@ -40,17 +39,23 @@ def delete_team(access: Access, team: Team) -> None:
     current = Team.objects.select_for_update().get(pk=team.pk)
     if Job.objects.filter(team=current, state=JobState.RUNNING).exists():
         raise WrongStateError("A job of this team is running; cancel it or wait for its end.")
-    counts = {table.name: table.rows(current).count() for table in list_tables()}
+    rows = [model._default_manager.filter(team=current) for model in list_models()]
+    counts = {one.model._meta.model_name: one.count() for one in rows}
     before = {"name": current.name, "slug": current.slug, "rows": counts}
     record(access, "team.deleted", current, before=before)
-    for table in list_tables():
-        if not outlives_its_team(table):
-            table.rows(current).delete()
+    for one in rows:
+        one.delete()
     current.name, current.slug = DELETED_NAME, f"deleted-{current.pk}"
     current.price_adjustments, current.custom_offers, current.defaults = [], [], {}
     current.project_rules = []
     current.version += 1
     current.save()
+
+
+def list_models() -> list[type[models.Model]]:
+    """Whose rows go with their team, and with them all that hangs on these: not the audit log."""
+    every = [one for one in apps.get_models() if issubclass(one, TeamOwned)]
+    return [one for one in every if one is not AuditEntry]
 
 
 def list_sole_member_teams(user: Any) -> list[Team]:
@@ -90,37 +95,3 @@ def delete_account(user: Any) -> None:
     Job.objects.filter(team=None, created_by=user).delete()
     IdempotencyRecord.objects.filter(owner=access.key).delete()
     get_user_model()._default_manager.filter(pk=user.pk).delete()
-
-
-@dataclass(frozen=True)
-class TeamTable:
-    """A model and the way from its rows to their team."""
-
-    model: type[models.Model]
-    lookup: str
-
-    @property
-    def name(self) -> str:
-        return str(self.model._meta.model_name)
-
-    def rows(self, team: Team) -> models.QuerySet[models.Model]:
-        return self.model._default_manager.filter(**{self.lookup: team})
-
-
-def list_tables() -> list[TeamTable]:
-    """Tables whose rows name their team, and those whose rows belong to one of these."""
-    every = [model for model in apps.get_models() if issubclass(model, TeamOwned)]
-    children = [
-        TeamTable(model, f"{field.name}__team")
-        for model in apps.get_models()
-        if not issubclass(model, TeamOwned)
-        for field in model._meta.concrete_fields
-        if field.is_relation and field.related_model in every
-    ]
-    owned = [TeamTable(model, "team") for model in every]
-    return sorted(owned + children, key=lambda table: table.name)
-
-
-def outlives_its_team(table: TeamTable) -> bool:
-    """The audit log is written once and never changed: it stays for the operator."""
-    return table.model is AuditEntry
