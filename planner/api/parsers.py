@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from django.conf import settings
 from rest_framework import exceptions
 from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.parsers import BaseParser, FileUploadParser, MultiPartParser
+from rest_framework.parsers import BaseParser, FileUploadParser
 from rest_framework.request import Request
 
 from planner.contract.typed_numbers import check_tree, read_length
@@ -18,7 +18,7 @@ from pricing.common import bounded
 from pricing.common.invalid_input import InvalidInput
 
 FILE = "file"
-"""Field of each file of a request in parts, and of one that is the whole body."""
+"""Where the body of a file stands in `request.FILES`."""
 
 
 class FileParser(FileUploadParser):
@@ -41,29 +41,6 @@ class FileParser(FileUploadParser):
             raise UnsupportedMediaType(content_type)
         file = request.FILES.get(FILE)
         return io.BytesIO() if file is None else cast(BinaryIO, file.file)
-
-
-class FilesParser(MultiPartParser):
-    """Several files in parts of one body, each in the field `file`."""
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        check_length(parser_context, settings.API_MAX_UPLOAD_BYTES)
-        return super().parse(stream, media_type, parser_context)
-
-    @classmethod
-    def files_of(cls, request: Request, most: int) -> list[tuple[str, BinaryIO]]:
-        """Name and stream of each file of a request in parts; refused where there is none, too
-        many, or a part that is no file."""
-        fields = [*request.POST, *(name for name in request.FILES if name != FILE)]
-        if fields:
-            problem = "is no part of this request; questions stand in its address"
-            raise InvalidInput(fields[0], f"{problem}, files in parts named {FILE}")
-        files = request.FILES.getlist(FILE)
-        if not files:
-            raise InvalidInput(FILE, f"is missing; each part named {FILE} is one")
-        if len(files) > most:
-            raise InvalidInput(FILE, f"are {len(files)}; at most {most} are read at once")
-        return [(file.name or "", cast(BinaryIO, file.file)) for file in files]
 
 
 class GuardedJSONParser(BaseParser):

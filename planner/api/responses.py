@@ -68,11 +68,9 @@ class Refusal(APIException):
 
 
 def require_length(request: Request) -> None:
-    """Refuses a body without a length, sent in chunks or in parts, which would otherwise count as
-    none at all."""
+    """Refuses a body without a length, sent in chunks, which would otherwise count as none."""
     is_chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
-    has_parts = (request.content_type or "").lower().startswith("multipart/")
-    if (is_chunked or has_parts) and not request.META.get("CONTENT_LENGTH"):
+    if is_chunked and not request.META.get("CONTENT_LENGTH"):
         detail = "The length of the body is not given; send it whole, with Content-Length."
         raise Refusal(HTTPStatus.LENGTH_REQUIRED, "length_required", detail)
 

@@ -26,7 +26,7 @@ from planner.api.problems import ProblemSerializer
 from planner.api.shapes import COMPUTED
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
+from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import parts_with_tables
 from planner.contract.request.comparison import ComparisonRequest
@@ -35,7 +35,6 @@ from planner.contract.request.on_prem import Server
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import RequestModel, to_json_schema
 from planner.sizing.estimate import EstimateRequest
-from planner.usage.gpu_logs import CalibrationRequest
 from pricing.api.pages import CursorPages
 from pricing.common.problems import PROBLEM_JSON
 
@@ -55,13 +54,10 @@ SCHEMAS = "#/components/schemas/"
 _INPUT = f"{SCHEMAS}{{model}}Input"
 WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (
     *(ComparisonRequest, PortfolioRequest, EstimateRequest),
-    CalibrationRequest,
 )
 """Requests that are a body of their own, named as they are; parts of them end in `Input`."""
 PARTS_OF_REQUESTS: tuple[type[BaseModel], ...] = (Server, CustomOffer, PriceAdjustment)
-ANSWERS: tuple[type[AnswerModel], ...] = (
-    *(ComparisonAnswer, PortfolioAnswer, EstimateAnswer, CalibrationAnswer),
-)
+ANSWERS: tuple[type[AnswerModel], ...] = (*(ComparisonAnswer, PortfolioAnswer, EstimateAnswer),)
 
 
 class PlannerSchema(AutoSchema):

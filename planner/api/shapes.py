@@ -272,12 +272,6 @@ SavedPortfolioDetailSerializer = row_of(
 # Answers at once --------------------------------------------------------------------------
 
 
-class UsageFilesSerializer(serializers.Serializer[Any]):
-    """Files in parts of one body."""
-
-    file = serializers.ListField(child=serializers.FileField())
-
-
 class Usage(AnswerModel):
     """Sums of files: money as text, hours as numbers; null where a file does not state it."""
 

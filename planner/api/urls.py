@@ -31,7 +31,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
     path("portfolios/", comparisons.PortfoliosView.as_view(), name="portfolios"),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
-    path("calibrations/", comparisons.CalibrationsView.as_view(), name="calibrations"),
     path("usage/", comparisons.UsageView.as_view(), name="usage"),
     path("me/", teams.MeView.as_view(), name="me"),
     path("refreshes/", teams.RefreshesView.as_view(), name="refreshes"),

@@ -22,13 +22,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.answer.estimate import CalibrationAnswer, GpuFigures, PlanChange
-from planner.contract.validation import RequestModel, parse
 from pricing.common.bounded import number_problem
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.tables import read_rows
@@ -39,21 +35,6 @@ IDLE_PERCENT = 5.0
 GAP_FACTOR = 5.0
 """Intervals longer than this many usual ones are gaps, not time of the job; planning
 value, 2026."""
-MOST_LOG_CHARACTERS = 4_000_000
-"""Longest log in a request: six hours of one line a second from eight GPUs, 60 characters each;
-planning value, 2026. The command reads larger ones."""
-
-
-class CalibrationRequest(RequestModel):
-    """The log of a run."""
-
-    log: Annotated[str, Field(min_length=1, max_length=MOST_LOG_CHARACTERS)]
-    """Text of nvidia-smi, or of dmon of it or of dcgmi."""
-
-
-def calibrate_request(request: Mapping[str, object]) -> CalibrationAnswer:
-    """What the log of a request says."""
-    return calibrate(parse(CalibrationRequest, request).log)
 
 
 def calibrate(text: str) -> CalibrationAnswer:

@@ -14,12 +14,12 @@ from rest_framework.response import Response
 from planner.api.answers import AnswerView, render_answer
 from planner.api.callers import access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.parsers import FileParser, FilesParser
+from planner.api.parsers import FileParser
 from planner.api.responses import require_length
-from planner.api.shapes import JobSerializer, Usage, UsageFilesSerializer, accepted, wants_job
+from planner.api.shapes import JobSerializer, Usage, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer
+from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
@@ -31,13 +31,11 @@ from planner.services.teams.team_rates import rules_of
 from planner.services.teams.teams import resolve_team
 from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
-from planner.usage.gpu_logs import CalibrationRequest
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.projects_together import build_portfolio, read_meaning
 from planner.usage.question import (
     DEFAULT_BY,
     WAITING_BYTES,
-    WAITING_FILES,
     WAITING_ROWS,
     UsageQuestion,
     answer_usage,
@@ -138,18 +136,6 @@ class PortfoliosView(MarketView):
         return self.respond(portfolios.plan_for_team(request.data, team)[-1])
 
 
-class CalibrationsView(MarketView):
-    too_large_hint = (
-        "send fewer lines of the log, such as every tenth, or use gpu-cost-planner calibrate"
-    )
-
-    @extend_schema(request=CalibrationRequest, responses=CalibrationAnswer)
-    @idempotent
-    def post(self, request: Request) -> Response:
-        """What the log of a run says: the use of its GPUs, and what that changes in a plan."""
-        return Response(comparisons.calibrate_run(request.data).to_json())
-
-
 class EstimatesView(MarketView):
     answers = (EstimateAnswer,)
     too_large_hint = "give the model by its name or its few figures"
@@ -162,7 +148,7 @@ class EstimatesView(MarketView):
 
 
 _TEXTS = {
-    "file_name": "Name of the file, for messages; files in parts state their own.",
+    "file_name": "Name of the file, for messages; files in a zip state their own.",
     "by": f"What use is summed by, with commas; default {','.join(DEFAULT_BY)}.",
     "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
     "map": "COLUMN=NAME, with commas: other names for columns of one's own table.",
@@ -183,13 +169,12 @@ _KINDS = {
 
 
 class UsageView(MarketView):
-    parser_classes = (FilesParser, FileParser)
+    parser_classes = (FileParser,)
     parameters = tuple(_TEXTS)
     too_large_hint = "send the file compressed (gzip), or fewer months of it"
 
     @extend_schema(
-        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR}
-        | {"multipart/form-data": UsageFilesSerializer},
+        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR},
         parameters=[
             parameter(name, text, _KINDS.get(name, OpenApiTypes.STR))
             for name, text in _TEXTS.items()
@@ -199,18 +184,13 @@ class UsageView(MarketView):
     def post(self, request: Request) -> Response:
         """Hours, costs and demand from a bill or a cluster log of any form that is read.
 
-        The body is the file itself, compressed or not; or several as multipart/form-data, each a
-        part named `file`, which are added up as the page and the command do: a file or a row that
-        is there twice counts once. They are read and forgotten.
+        The body is the file itself, compressed or not; several as a zip, which are added up as the
+        page and the command do: a file or a row that is there twice counts once. They are read and
+        forgotten.
         """
         question = _read(self.query, rules_of(self.team()))
         name = (self.query.text("file_name") or "")[:200]
-        is_in_parts = (request.content_type or "").lower().startswith(FilesParser.media_type)
-        files = (
-            FilesParser.files_of(request, WAITING_FILES)
-            if is_in_parts
-            else [(name, FileParser.stream_of(request))]
-        )
+        files = [(name, FileParser.stream_of(request))]
         answer = answer_usage(files, question, timezone.now().date())
         together: dict[str, Any] = {"portfolio": None, "questions": {}}
         if self.query.choice("include", ("portfolio",)):

@@ -12,7 +12,7 @@ import numpy as np
 from planner.comparison import TooLarge, TooMuchWork, compare
 from planner.contract.accelerator_names import find_software
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.estimate import CalibrationAnswer, EstimateAnswer, EstimateCandidate
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.contract.request.rules import ANY, limit_places, resolve_rules
 from planner.costing.analysis.simulation import Report, nobody_waits
@@ -25,7 +25,6 @@ from planner.services.work_budget import current_budget
 from planner.sizing.candidates.other_chips import with_prices
 from planner.sizing.demand import Candidate
 from planner.sizing.estimate import estimate
-from planner.usage.gpu_logs import calibrate_request
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import find
@@ -133,13 +132,6 @@ def price_estimate(
     and what sells at them."""
     rents = LowestRents.read(request, catalogs.current(), answer.candidates)
     return with_prices(answer, rents.usd_per_hour, rents.at_work), rents
-
-
-def calibrate_run(request: object) -> CalibrationAnswer:
-    """What the log of `request` says."""
-    if not isinstance(request, Mapping):
-        raise InvalidInput("", "a request is a JSON object")
-    return calibrate_request(request)
 
 
 _ANY_WORK = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1}

@@ -21,8 +21,6 @@ PORTFOLIO = {
     "projects": [{"name": "A", "workload": REQUEST["workload"]}],
 }
 
-LOG = "index, utilization.gpu [%]\n0, 50 %\n0, 70 %\n"
-
 PRINCIPALS = (
     "anonymous",
     "viewer",
@@ -166,7 +164,6 @@ OPERATIONS = (
     op("comparisons", "post", "market", body=body(REQUEST)),
     op("portfolios", "post", "market", body=body(PORTFOLIO)),
     op("estimates", "post", "market", body=body({"workload": REQUEST["workload"]})),
-    op("calibrations", "post", "market", body=body({"log": LOG})),
     op("usage", "post", "market", content_type="text/csv",
        body=body(b"month,accelerator_hours\n2026-01,100\n")),
     op("schema", "get", "market"),

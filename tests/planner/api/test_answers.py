@@ -55,7 +55,7 @@ def component(name: str) -> dict[str, Any]:
 
 
 def post(path: str, body: dict[str, Any], include: str = "all") -> dict[str, Any]:
-    query = f"?include={include}" if include and path != "calibrations" else ""
+    query = f"?include={include}" if include else ""
     answer = APIClient().post(f"/api/v1/{path}/{query}", body, format="json")
     assert answer.status_code == 200, answer.content
     return answer.json()
@@ -86,14 +86,6 @@ def test_candidates_are_priced_and_those_that_none_beats_are_marked() -> None:
     cheapest = [one for one in candidates if one["choice"] == "cheapest"]
     assert priced
     assert [one["rent_usd"] for one in cheapest] == [min(one["rent_usd"] for one in priced)]
-
-
-def test_a_log_is_what_the_document_says() -> None:
-    log = "index, utilization.gpu [%]\n0, 50 %\n0, 70 %\n1, 50 %\n1, 70 %\n"
-    answer = post("calibrations", {"log": log})
-    jsonschema.validate(answer, component("CalibrationAnswer"))
-    assert [gpu["gpu"] for gpu in answer["gpus"]] == ["0", "1"]
-    assert answer["changes"][0]["message"].startswith("2 GPUs: ")
 
 
 def test_reinforcement_learning_and_serving_are_what_the_document_says() -> None:
