@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 
-from planner.services.observability.logs import hide_secrets
+from planner.services.observability.logs import name_route
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def choose_mail_backend(url: str, is_development: bool) -> str:
 
 
 class EmailBackend(BaseEmailBackend):
-    """Writes each mail to the log, with no more of its links than their words."""
+    """Writes each mail to the log, with the routes of its links."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for mail in email_messages:
@@ -72,4 +72,4 @@ class EmailBackend(BaseEmailBackend):
 
 def _name_link(link: re.Match[str]) -> str:
     address = urlsplit(link[0])
-    return f"{address.scheme}://{address.netloc}{hide_secrets(address.path)}"
+    return f"{address.scheme}://{address.netloc}{name_route(address.path)}"

@@ -61,8 +61,8 @@ class OfRequest(logging.Filter):
         record.of_request = f" [{request_id}]" if request_id else ""
         path = getattr(request, "path", "")
         if path and isinstance(record.args, tuple) and record.args:
-            route = name_route(path) or hide_secrets(path)
-            record.args = (*record.args[:-1], route)  # The framework names the path last.
+            # The framework names the path last.
+            record.args = (*record.args[:-1], name_route(path))
         if record.name == "django.security.DisallowedHost":
             record.exc_info = None
             record.levelno, record.levelname = logging.WARNING, "WARNING"
@@ -117,10 +117,10 @@ def configure_logging(form: str, level: str) -> dict[str, Any]:
 
 
 def name_route(path: str) -> str:
-    """The route that answers a path, "" where none does.
+    """The route that answers a path; what none answers may hold a secret all the same.
 
-    >>> name_route("/join/inv_secret/")
-    '/join/<str:secret>/'
+    >>> name_route("/join/inv_secret/"), name_route("/join/inv_secret/)")
+    ('/join/<str:secret>/', '/…')
     """
     # The settings import this package, before there are addresses.
     from django.urls import Resolver404, resolve
@@ -128,17 +128,4 @@ def name_route(path: str) -> str:
     try:
         return "/" + resolve(path).route
     except Resolver404:
-        return ""
-
-
-_WORD = re.compile(r"[a-z]{1,20}([-.][a-z]{1,20}){0,3}")
-"""What addresses are made of; a secret of random characters is no such word."""
-
-
-def hide_secrets(path: str) -> str:
-    """A path that no route answers, with its words alone.
-
-    >>> hide_secrets("/join/inv_secret/)"), hide_secrets("/wp/login.php")
-    ('/join/…/…', '/wp/login.php')
-    """
-    return "/".join(part if not part or _WORD.fullmatch(part) else "…" for part in path.split("/"))
+        return "/…"

@@ -74,11 +74,8 @@ def test_an_id_that_a_log_line_could_not_carry_is_replaced(text: str) -> None:
     ("path", "message"),
     [
         ("/join/inv_secret/", "Service Unavailable: /join/<str:secret>/"),
-        ("/nothing/here/", "Service Unavailable: /nothing/here/"),
-        ("/join/inv_secret/)", "Service Unavailable: /join/…/…"),
-        ("/join/inv_secretÄ/more/", "Service Unavailable: /join/…/more/"),
-        ("/accounts/password/reset/key/1-cx2-4f5e/)",
-         "Service Unavailable: /accounts/password/reset/key/…/…"),
+        ("/join/inv_secret/)", "Service Unavailable: /…"),
+        ("/join/inv_secretÄ/more/", "Service Unavailable: /…"),
     ],
 )  # fmt: skip
 def test_the_framework_names_no_secret_of_a_path(path: str, message: str) -> None:
