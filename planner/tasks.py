@@ -9,10 +9,12 @@ from planner.services.webhooks import webhooks
 
 
 @app.task  # type: ignore[untyped-decorator]
-def do_next_job() -> None:
+def do_next_job() -> bool:
     """Whoever did a job asks for the next, so that one message does for all that wait."""
-    if jobs.do_next():
+    is_done = jobs.do_next()
+    if is_done:
         background.submit("do_next_job")
+    return is_done
 
 
 @app.task  # type: ignore[untyped-decorator]

@@ -52,9 +52,6 @@ def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) 
     if settings.CELERY_BROKER_URL:
         _send(task, arguments, expires)  # where nobody takes it, the row waits in the database
         return
-    if _for_server is not None:
-        _for_server.append((name, arguments))
-        return
     if _schedule is None:
         return
     deadline = time.monotonic() + (expires or float("inf"))
@@ -78,8 +75,6 @@ _schedule: threading.Thread | None = None
 """Looks after everything; only where there is one, this is a server."""
 _is_stopping = threading.Event()
 _own = threading.local()
-_for_server: list[tuple[str, tuple[str, ...]]] | None = None
-"""In a process of a server: the tasks that it is to start."""
 
 
 def start_schedule() -> None:
@@ -118,13 +113,11 @@ def _take(name: str, arguments: tuple[str, ...], queue: str, deadline: float) ->
         if not hasattr(_own, "process"):
             spawn = multiprocessing.get_context("spawn")
             _own.process = ProcessPoolExecutor(1, spawn, _begin)
-        answer = _own.process.submit(_run_for_server, name, arguments).result()
+        while _own.process.submit(_run, name, arguments).result():
+            pass  # Another job may wait.
     except BrokenProcessPool:
         logger.warning("A process of this server was killed; what it did is begun again.")
         del _own.process
-        return
-    for task in answer:
-        _start(*task)
 
 
 def _begin() -> None:
@@ -143,18 +136,13 @@ def _end_with_server() -> None:
     os._exit(1)
 
 
-def _run_for_server(name: str, arguments: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
-    global _for_server
-    _for_server = []
-    _run(name, arguments)
-    return _for_server
-
-
-def _run(name: str, arguments: tuple[str, ...]) -> None:
+def _run(name: str, arguments: tuple[str, ...]) -> bool:
+    """Does a task; whether it asks to be done again."""
     try:
         close_old_connections()
-        _task(name)(*arguments)
+        return bool(_task(name)(*arguments))
     except Exception:
         logger.exception("The background task %s failed.", name)
+        return False
     finally:
         close_old_connections()
