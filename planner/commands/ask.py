@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from planner.commands.command import (
     Command,
@@ -18,11 +19,14 @@ from planner.commands.command import (
     read_comparison,
     read_request,
 )
+from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.question import EXAMPLE
 from planner.exports import TABLES
 from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
 from pricing.market.snapshot import Catalog
+
+Answer = TypeVar("Answer", bound=AnswerModel)
 
 
 def _add_forms(
@@ -34,6 +38,12 @@ def _add_forms(
     if tables:
         help_text = f"print one table of the answer as CSV: {', '.join(tables)}"
         form.add_argument("--table", choices=tables, metavar="TABLE", help=help_text)
+
+
+def _write(answer: Answer, options: Options, draw: Callable[[Answer], str]) -> str:
+    if options["json"]:
+        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+    return draw(answer)
 
 
 def _add_portfolio_arguments(parser: ArgumentParser) -> None:
@@ -59,14 +69,11 @@ def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
 
     does_without = not request.use_catalog or bool(request.custom_offers)
     answer = answer_at_prices(does_without, load_catalog, plan)
-    table = options["table"]
-    if options["json"]:
-        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
-    if table is None:
-        from planner.commands.tables import portfolio_tables
+    if table := options["table"]:
+        return portfolio_csv(answer, table).decode().replace("\r\n", "\n").rstrip("\n")
+    from planner.commands.tables import portfolio_tables
 
-        return portfolio_tables(answer)
-    return portfolio_csv(answer, table).decode().replace("\r\n", "\n").rstrip("\n")
+    return _write(answer, options, portfolio_tables)
 
 
 PORTFOLIO = Command(
@@ -85,9 +92,7 @@ def _answer_calibrate(options: Options, _: LoadCatalog) -> str:
     from planner.usage.gpu_logs import calibrate, decode_log
 
     calibration = calibrate(decode_log(read_bytes(options["file"], MAX_LOG_BYTES)))
-    if options["json"]:
-        return json.dumps(calibration.to_json(), indent=2, allow_nan=False)
-    return calibration_tables(calibration)
+    return _write(calibration, options, calibration_tables)
 
 
 CALIBRATE = Command(
@@ -105,9 +110,7 @@ def _answer_estimate(options: Options, _: LoadCatalog) -> str:
     from planner.sizing.estimate import estimate
 
     estimated = estimate(request)
-    if options["json"]:
-        return json.dumps(estimated.answer.to_json(), indent=2, allow_nan=False)
-    return estimate_tables(estimated)
+    return _write(estimated.answer, options, lambda _: estimate_tables(estimated))
 
 
 ESTIMATE = Command(
@@ -124,17 +127,14 @@ def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
 
     does_without = request.get("use_catalog") is False or bool(request.get("custom_offers"))
     answer = answer_at_prices(does_without, load_catalog, lambda known: compare(request, known))
-    table = options["table"]
-    if options["json"]:
-        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
-    if table is None:
-        from planner.commands.tables import comparison_tables
+    if table := options["table"]:
+        # pandas takes longer to import than a comparison takes to compute.
+        from planner.exports.frames import FRAMES, format_csv
 
-        return comparison_tables(answer)
-    # pandas takes longer to import than a comparison takes to compute.
-    from planner.exports.frames import FRAMES, format_csv
+        return format_csv(FRAMES[table](answer))
+    from planner.commands.tables import comparison_tables
 
-    return format_csv(FRAMES[table](answer))
+    return _write(answer, options, comparison_tables)
 
 
 COMPARE = Command(

@@ -33,6 +33,10 @@ class AnswerModel(BaseModel):
         _set(part, "__pydantic_private__", None)
         return part
 
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return self.model_dump(mode="json")
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy; what was worked out from fields (`cached_property`) is worked out anew."""
         copy = super().model_copy(update=update, deep=deep)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
@@ -373,10 +373,6 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         risks = (*waiting, *self.verdict.ask_first)
         proof = self.recommendation.because[-1:] if self.recommended else ()
         return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain JSON values."""
-        return self.model_dump(mode="json")
 
 
 class AnswerSummary(AnswerModel):

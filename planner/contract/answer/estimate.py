@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -356,10 +356,6 @@ class EstimateAnswer(RunFigures):
     method: str = Field(description="How the hours were worked out.")
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the estimate.")
 
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain JSON values."""
-        return self.model_dump(mode="json")
-
 
 class GpuFigures(AnswerModel):
     """One GPU of a log; null where the log is silent."""
@@ -393,7 +389,3 @@ class CalibrationAnswer(AnswerModel):
     skipped_lines: int = Field(
         default=0, description="Lines that were left out.", json_schema_extra={"unit": "1"}
     )
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain JSON values."""
-        return self.model_dump(mode="json")

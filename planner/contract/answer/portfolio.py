@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -391,7 +391,3 @@ class PortfolioAnswer(AnswerModel):
     def project(self, name: str) -> ProjectShare | None:
         """A project by its name; None where it is not part of the plan."""
         return next((one for one in self.projects if one.name == name), None)
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain JSON values."""
-        return self.model_dump(mode="json")
