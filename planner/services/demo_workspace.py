@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.contract.amounts import add_months, format_month
-from planner.models import Role, SavedComparison, Team, access_of
+from planner.models import Membership, Role, SavedComparison, Team, access_of
 from planner.services.actuals import actuals
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams
@@ -56,11 +56,8 @@ def make(password: str | None) -> Team:
     people = {role: _person(name, password) for name, role in PEOPLE.items()}
     team = teams.create_team(access_of(people[Role.OWNER]), NAME, SLUG)
     for role in (Role.APPROVER, Role.EDITOR, Role.VIEWER):
-        _, secret = teams.invite(access_of(people[Role.OWNER]), team, role)
-        teams.accept(access_of(people[role]), secret)
-    owner, approver, editor = (
-        access_of(people[role]) for role in (Role.OWNER, Role.APPROVER, Role.EDITOR)
-    )
+        Membership.objects.create(team=team, user=people[role], role=role)
+    owner, approver, editor, _ = (access_of(person) for person in people.values())
     team = teams.change_settings(owner, team, _TEAM_RATES)
     today = timezone.now().date()
 
@@ -75,25 +72,22 @@ def make(password: str | None) -> Team:
         "name": "Domain language model",
         "description": "Train a 13B model on our documents, and again every half year.",
         "workload": _TRAINING | {"runs": runs},
-        "assumptions": {
-            "start": month(-MONTHS_PAST),
-            "horizon_months": 24,
-            "constraints": {"max_spot_share": 0.25},
-        },
+        "assumptions": {"start": month(-MONTHS_PAST), "horizon_months": 24},
         "budget": "1000000",
         "watched": True,
-        "watch_threshold": 0.03,
     }
     project = projects.create_project(editor, team, values)
-    for name in ("Plan of record", "Next year's plan"):
-        plan = saved_comparisons.save_comparison(
-            editor, project, name=name, pinned=catalogs.current()
+    plan, _ = (
+        saved_comparisons.submit(
+            editor,
+            saved_comparisons.save_comparison(
+                editor, project, name=name, pinned=catalogs.current()
+            ),
         )
-        plan = saved_comparisons.submit(editor, plan)
-        if name == "Plan of record":
-            plan = saved_comparisons.approve(approver, plan)
-            file = io.BytesIO(_billed(plan).encode())
-            actuals.load_actuals(editor, project, file, "billed.csv")
+        for name in ("Plan of record", "Next year's plan")
+    )
+    plan = saved_comparisons.approve(approver, plan)
+    actuals.load_actuals(editor, project, io.BytesIO(_billed(plan).encode()), "billed.csv")
     return team
 
 
