@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from pydantic import PlainSerializer, computed_field
+from pydantic import PlainSerializer
 
 from planner.contract.amounts import (
     count_months,
@@ -261,14 +261,6 @@ class Completion(AnswerModel):
     """Actual over planned cost of an accelerator-hour so far."""
     why_not: str
     warnings: tuple[str, ...] = ()
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def budget_headroom(self) -> Cents | None:
-        """What the budget leaves; below 0 where it does not suffice."""
-        if self.budget is None or self.estimate_at_completion is None:
-            return None
-        return self.budget - self.estimate_at_completion
 
 
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
