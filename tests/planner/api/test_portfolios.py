@@ -2,8 +2,6 @@
 
 import pytest
 
-from planner.exports import FORMATS
-from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from tests.planner.api.routes import PORTFOLIO
 from tests.planner.api.world import World
 
@@ -13,21 +11,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def world():
     return World()
-
-
-def test_a_portfolio_is_planned_without_saving_it(world):
-    answer = world.clients["anonymous"].post("/api/v1/portfolios/", PORTFOLIO, format="json")
-    assert answer.status_code == 200
-    assert answer.json()["projects"][0]["share"] == answer.json()["net_present_cost"]
-
-
-def test_exports_are_of_the_forms_that_a_portfolio_has(world):
-    """Forms of a comparison alone (commitments) are no address of a portfolio."""
-    saved = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/exports"
-    for form in FORMATS:
-        expected = 200 if form in PORTFOLIO_FORMATS else 404
-        client = world.clients["owner"]
-        assert client.get(f"{saved}/{form}/").status_code == expected, form
 
 
 def test_a_refusal_names_the_project_s_field(world):

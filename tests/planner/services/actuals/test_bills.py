@@ -13,15 +13,7 @@ from planner.usage.actuals_file import read_actuals_file
 from planner.usage.sources import MAX_LINE
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.services.actuals.test_actuals import upload
-from tests.planner.usage.make import (
-    azure_row,
-    cur_row,
-    focus_row,
-    gcp_row,
-    json_lines,
-    sacct,
-    table,
-)
+from tests.planner.usage.make import azure_row, cur_row, focus_row, sacct, table
 from tests.planner.workspace import Workspace
 
 HEAD = "month,cost,hours,provider,region,instance_type,purchase_option,category,currency\n"
@@ -187,33 +179,6 @@ def test_tables_of_any_spreadsheet_say_the_same(text: str) -> None:
 
 def sums_of(content: bytes, currency: str = "USD"):
     return read_actuals_file(io.BytesIO(content), currency, lambda _: None)
-
-
-def by_category(sums):
-    cost: dict[str, Decimal] = {}
-    for group, amount in sums.cost.items():
-        cost[group.category] = cost.get(group.category, Decimal(0)) + amount
-    return cost
-
-
-def test_a_bill_of_aws_counts_hours_and_the_whole_of_its_money():
-    rows = [
-        cur_row(1),
-        cur_row(2, usage_type="EBS:VolumeUsage.gp3", unblended_cost="7"),
-        cur_row(3, line_item_type="Tax", usage_type="", unblended_cost="5"),
-        cur_row(4, line_item_type="RIFee", usage_type="HeavyUsage:g5.12xlarge", unblended_cost="9"),
-    ]
-    sums = sums_of(table(rows))
-    assert sums.format == "usage"
-    assert sum(sums.hours.values()) == 8.0
-    assert by_category(sums) == {"compute": 60, "other": 7, "tax": 5, "commitment": 9}
-
-
-def test_invoice_and_use_months_of_google_are_kept_apart():
-    late = gcp_row(usage_start_time="2025-04-30 23:00:00 UTC", invoice={"month": "202505"})
-    sums = sums_of(json_lines([late]))
-    assert {group.month for group in sums.cost} == {"2025-04"}
-    assert sum(sums.cost.values()) == 80
 
 
 def test_a_real_form_of_focus_counts_its_hours():

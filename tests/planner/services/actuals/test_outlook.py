@@ -44,21 +44,6 @@ def test_more_months_left_spread_further_and_a_steady_past_less():
     assert spread(3, [0.5, 2.0] * 3) > spread(3, [1.0] * 6)
 
 
-def test_the_spread_that_the_team_gives_stands():
-    calm = draw_left(left(12), plan(demand_growth_sd=0.0), 1.0, [1.0] * 9, is_of_hours=True)
-    usual = draw_left(left(12), plan(), 1.0, [1.0] * 9, is_of_hours=True)
-    assert calm.std() < usual.std()
-
-
-def test_what_is_paid_of_an_open_month_is_the_least_of_it():
-    drawn = draw_left(left(1, 100.0, paid=500.0), plan(), 1.0, [1.0], is_of_hours=True)
-    assert drawn.min() >= 500.0
-
-
-def test_a_plan_whose_months_are_all_paid_for_ends_where_it_is():
-    assert not draw_left([], plan(), 1.0, [1.0], is_of_hours=True).any()
-
-
 def replays(series):
     for start in (0, 4, 8, 12):
         for done in (3, 6, 9, 12):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -49,25 +48,10 @@ def test_what_was_sent_back_waits_for_its_author_until_it_is_submitted_again(
     assert not read_inbox(editor, work.team).sent_back
 
 
-def test_who_takes_a_plan_back_is_asked_for_nothing(work: Workspace) -> None:
-    editor = work.access(Role.EDITOR)
-    saved_comparisons.send_back(editor, saved_comparisons.submit(editor, work.saved()))
-    assert not read_inbox(editor, work.team)
-
-
 def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
     plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
     projects.change_project(work.access(), plan.project, {"archived": True})
     assert not read_inbox(work.access(), work.team)
-
-
-def test_drafts_that_nobody_sent_back_are_not_read(
-    work: Workspace, django_assert_num_queries: Any
-) -> None:
-    work.saved()
-    editor = work.access(Role.EDITOR)
-    with django_assert_num_queries(3):
-        assert not read_inbox(editor, work.team)
 
 
 # A team's projects at a glance ------------------------------------------------------------

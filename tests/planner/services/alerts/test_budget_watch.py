@@ -73,13 +73,6 @@ def test_a_move_beyond_the_threshold_is_listed_and_told(work: Workspace, told: l
     ]
 
 
-def test_a_move_within_the_threshold_is_not(work: Workspace, told: list) -> None:
-    project(work, watch_threshold=0.10)
-    refreshed("60.00", 5)
-    assert alerts() == []
-    assert told == []
-
-
 def test_the_same_prices_are_told_once(work: Workspace, told: list) -> None:
     row = project(work)
     refreshed("60.00", 5)

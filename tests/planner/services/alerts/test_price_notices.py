@@ -80,12 +80,6 @@ def test_a_part_that_a_list_lacks_is_told_once_with_its_name(letters: Any) -> No
     assert "not in the list of 2026-09-01: on demand of p5 in region-0" in text
 
 
-def test_nothing_is_told_where_all_is_published(letters: Any) -> None:
-    tell(results=(run(PUBLISHED),))
-    tell(results=(RefreshResult("aws", "busy", "another refresh runs"),))
-    assert letters == []
-
-
 @pytest.mark.parametrize(("every", "days"), [(1, 1), (8, 3), (24, 3)])
 def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
     letters: Any, every: int, days: int
