@@ -305,7 +305,7 @@ def _pools(books: Books) -> Iterator[SharedPool]:
         if busiest is not None:
             yield SharedPool(
                 projects=tuple(member.name for member in members),
-                by_hour=tuple(one.name for one in members if one.project.week_profile),
+                by_hour=tuple(one.name for one in members if one.in_turn and one.in_turn.by_hour),
                 accelerator=members[0].alone.demand.accelerator,
                 accelerators=round(float(needed[month]), 4),
                 accelerators_at_once=round(float(at_once[month]), 4),

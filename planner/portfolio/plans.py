@@ -40,6 +40,8 @@ class PortfolioPlan:
     """No plan costs less, net present."""
     may_buy: bool = True
     """Whether it was looked for among plans that buy servers too."""
+    joins: bool = False
+    """Whether who may use more machines than others takes turns with them on theirs."""
 
     @property
     def cents(self) -> int:
@@ -102,10 +104,13 @@ class PortfolioPlans:
             for i, (name, member) in enumerate(self.members.items())
         }
 
-    def joint(self, members: Sequence[PreparedProject], may_buy: bool = True) -> JointInputs:
+    def joint(
+        self, members: Sequence[PreparedProject], may_buy: bool = True, joins: bool = False
+    ) -> JointInputs:
         """Some projects together, of which all know the commitments."""
         laid_alone = (one.member for one in self.alone.values() if one.is_sooner)
-        return self.preparation.joint(members, (*laid_alone, *self._tried.values()), may_buy)
+        laid = (*laid_alone, *self._tried.values())
+        return self.preparation.joint(members, laid, may_buy, joins)
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none.
@@ -172,28 +177,42 @@ class PortfolioPlans:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound)
-        joint = self.joint(members)
         rents = [self.alone[member.name].renting for member in members]
-        books, bound = JointBudgets(joint).search(work)
+        books, bound, joins = self._search(members, work)
         may_buy = books is None or clears_hurdle(self.preparation, books, rents)
-        if apart is None and together is not None and self._keeps_limits(joint, together):
+        if apart is None and together is not None and self._keeps_limits(members, together):
             apart = together
         if not may_buy:
-            books, bound = JointBudgets(self.joint(members, may_buy=False)).search(work)
+            books, bound, joins = self._search(members, work, may_buy=False)
         candidates = [apart, books]
         known = [one for one in candidates if one is not None]
         if not known:
             return None
         best = min(known, key=lambda one: one.net_present_cost)
-        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), may_buy)
+        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), may_buy, joins)
 
-    def _keeps_limits(self, joint: JointInputs, apart: Books) -> bool:
+    def _search(
+        self, members: Sequence[PreparedProject], work: WorkMeter, may_buy: bool = True
+    ) -> tuple[Books | None, float, bool]:
+        """The cheaper books of those who take turns apart, by the machines that they may use, and
+        joined; what no plan costs less than, and whether they are joined."""
+        apart, joined = (self.joint(members, may_buy, joins) for joins in (False, True))
+        if [pool.places for pool in apart.pools] == [pool.places for pool in joined.pools]:
+            return *JointBudgets(apart).search(work), False
+        books, bound = JointBudgets(apart).search(work.share(1 / 2, stops=False))
+        others, other_bound = JointBudgets(joined).search(work)
+        is_dearer = others is None or (
+            books is not None and books.net_present_cost <= others.net_present_cost
+        )
+        return books if is_dearer else others, min(bound, other_bound), not is_dearer
+
+    def _keeps_limits(self, members: Sequence[PreparedProject], apart: Books) -> bool:
         """Whether the plans of projects apart, put together, are sure to keep to the limits of
         all: their lines to the budgets, and no quota is there."""
         servers = self.preparation.request.on_prem.servers or ()
         has_quotas = any(server.max_units is not None for server in servers)
         has_quotas = has_quotas or bool(self.preparation.request.limits.quotas)
-        return not has_quotas and not JointBudgets(joint).excess(apart)
+        return not has_quotas and not JointBudgets(self.joint(members)).excess(apart)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         if not all(map(self._is_as_alone, members)):
@@ -214,17 +233,17 @@ class PortfolioPlans:
         most: Callable[[frozenset[str]], float] | None = None,
     ) -> float:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
-        search, with the work in the months of the `plan` of all, and at most `most`, what it is
-        known to pay less for; without limits never above that of a smaller group and the other
-        project. One project, with its work as by itself, pays what it would alone, and at most what
-        it would as a group: a group may buy what does not pay back without its resale."""
+        search, with the work in the months and the turns of the `plan` of all, and at most `most`,
+        what it is known to pay less for; without limits never above that of a smaller group and the
+        other project. One project, with its work as by itself, pays what it would alone, and at
+        most what it would as a group: a group may buy what does not pay back without its resale."""
         if not group or (len(group) == 1 and not plan.may_buy):
             return self._cost_alone(group)
         if group not in self._costs:
             members = plan.members_of(group)
             if len(group) == 1 and not self._is_as_alone(members[0]):
                 members, most = [self.alone[members[0].name].member], None
-            joint = self.joint(members, plan.may_buy)
+            joint = self.joint(members, plan.may_buy, plan.joins)
             work.charge(sum(pool.simulated_jobs for pool in joint.pools) // JOBS_A_UNIT)
             group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
             if not np.isfinite(group_plan.cost):
@@ -258,7 +277,8 @@ class PortfolioPlans:
         if self.preparation.holds:
 
             def least_cost(group: frozenset[str]) -> float:
-                joint = self.joint([one for one in members if one.name in group])
+                some = [one for one in members if one.name in group]
+                joint = self.joint(some, joins=plan.joins)
                 return (GroupBounds(joint.problem, work).least_cost(group) + joint.base_cost) * 100
 
             return remember(least_cost)
@@ -266,7 +286,7 @@ class PortfolioPlans:
         parts = [
             (frozenset(base) & {one.name for one in part.projects},
              remember(GroupBounds(part, work).least_cost))
-            for part in self.joint(members).problem.split()
+            for part in self.joint(members, joins=plan.joins).problem.split()
         ]  # fmt: skip
         return lambda group: (
             100

@@ -27,7 +27,7 @@ from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
 from planner.costing.solve_by_kind import rent_in_parts
 from planner.portfolio.joint_model import JointPart, JointProblem, MovableWork, ProjectProblem
-from planner.portfolio.turns import TurnPool, find_pools, take_turns
+from planner.portfolio.turns import InTurn, TurnPool, find_pools, take_turns
 from planner.sizing.demand import Demand, compute_demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -75,13 +75,27 @@ class PreparedProject:
         project = self.project.model_copy(update={"workload": workload})
         return PreparedProject(self.field, project, alone)
 
-    @property
-    def in_turn(self) -> PortfolioProject | None:
+    def admitted(self, named: frozenset[str]) -> Mapping[str, CapacitySource]:
+        """Those of some offers, by id, that it may rent, by key."""
+        if named not in self._admitted:
+            rentals = (one for one in self.alone.offers.rentals(named) if not one.stands_for)
+            self._admitted[named] = {one.key: one for one in rentals if one.offer_id in named}
+        return self._admitted[named]
+
+    @cached_property
+    def _admitted(self) -> dict[frozenset[str], dict[str, CapacitySource]]:
+        return {}
+
+    @cached_property
+    def in_turn(self) -> InTurn | None:
         """The project if its jobs may wait for those of others, or work on what it leaves: given
         hours that stay in their months."""
-        project, has_jobs = self.project, isinstance(self.project.workload, AcceleratorHours)
-        may_share = bool(project.week_profile) or not project.at_once
-        return project if has_jobs and may_share and self.movable is None else None
+        project = self.project
+        has_jobs = isinstance(project.workload, AcceleratorHours) and self.movable is None
+        profile = np.array(project.week_profile)
+        if has_jobs and profile.size:
+            return InTurn(project, tuple((profile / profile.mean()).tolist()))
+        return InTurn(project) if has_jobs and not project.at_once else None
 
     @cached_property
     def movable(self) -> MovableWork | None:
@@ -183,9 +197,10 @@ class PortfolioPreparation:
         members: Sequence[PreparedProject],
         laid: Iterable[PreparedProject] = (),
         may_buy: bool = True,
+        joins: bool = False,
     ) -> JointInputs:
         """Some projects together."""
-        return JointInputs.of(members, self.inputs(members, laid), may_buy)
+        return JointInputs.of(members, self.inputs(members, laid), may_buy, joins)
 
     def _joint_inputs(
         self, members: Sequence[PreparedProject], laid: Sequence[PreparedProject]
@@ -328,11 +343,17 @@ class JointInputs:
 
     @classmethod
     def of(
-        cls, members: Sequence[PreparedProject], inputs: Sequence[ModelInputs], may_buy: bool
+        cls,
+        members: Sequence[PreparedProject],
+        inputs: Sequence[ModelInputs],
+        may_buy: bool,
+        joins: bool,
     ) -> JointInputs:
-        """Projects with what each is planned from by itself, taking turns where they may."""
-        pools = find_pools([member.in_turn for member in members], inputs)
-        return cls(tuple(members), take_turns(pools, inputs), may_buy, pools)
+        """Projects with what each is planned from by itself, taking turns where they may; `joins`:
+        whether who may use more machines joins those who may use some of them."""
+        pools = find_pools([member.in_turn for member in members], inputs, joins)
+        in_turn = take_turns(pools, inputs, lambda place, named: members[place].admitted(named))
+        return cls(tuple(members), in_turn, may_buy, pools)
 
     @cached_property
     def problem(self) -> JointProblem:

@@ -7,6 +7,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.request.portfolio import read_portfolio
 from planner.costing.optimizer.work import WorkMeter
+from planner.portfolio.books import JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.waiting import wait_of_like_jobs
@@ -114,6 +115,28 @@ def test_training_works_by_night_on_what_serving_leaves():
     assert 16 <= pool.accelerators < 16 + PEAK
     assert answer.net_present_cost < apart.net_present_cost
     assert "Jobs of 4 projects work on what chat leaves in each hour" in answer.headline
+
+
+@pytest.mark.parametrize(
+    ("runs", "of_hours", "lab_hours", "months", "joined"),
+    [(2, 2500, 1460, 36, 8), (3, 2500, 1000, 12, 6)],
+)
+def test_small_jobs_take_turns_on_machines_of_large_ones_where_that_costs_less(
+    runs, of_hours, lab_hours, months, joined
+):
+    request = labs(0, months)
+    request["projects"] = [project(f"lab {i}", work(lab_hours)) for i in range(6)]
+    large = work(of_hours, accelerators_per_job=8)
+    request["projects"] += [project(f"run {i}", large) for i in range(runs)]
+    asked = PortfolioPreparation(read_portfolio(request), bundled_catalog(), TODAY)
+    (apart, _), (together, _) = (
+        JointBudgets(asked.joint(asked.projects, joins=joins)).search(WorkMeter())
+        for joins in (False, True)
+    )
+    answer = plan(request)
+    least = float(min(apart.net_present_cost, together.net_present_cost))
+    assert float(answer.net_present_cost) == pytest.approx(least, rel=1e-3)
+    assert [len(pool.projects) for pool in answer.pools] == [joined]
 
 
 @pytest.mark.parametrize(
