@@ -17,7 +17,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
-from planner.contract.request.workload import AcceleratorHours, Run
+from planner.contract.request.workload import AcceleratorHours, Run, Serving
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
@@ -29,6 +29,7 @@ from planner.costing.solve_by_kind import rent_in_parts
 from planner.portfolio.joint_model import JointPart, JointProblem, MovableWork, ProjectProblem
 from planner.portfolio.turns import InTurn, TurnPool, find_pools, take_turns
 from planner.sizing.demand import Demand, compute_demand
+from planner.sizing.runs.served_run import ServingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -89,9 +90,16 @@ class PreparedProject:
     @cached_property
     def in_turn(self) -> InTurn | None:
         """The project if its jobs may wait for those of others, or work on what it leaves: given
-        hours that stay in their months."""
-        project = self.project
-        has_jobs = isinstance(project.workload, AcceleratorHours) and self.movable is None
+        hours that stay in their months, and a service whose requests by hour are known."""
+        project, work, demand = self.project, self.project.workload, self.alone.demand
+        if isinstance(work, Serving) and work.requests_by_hour and not project.at_once:
+            busy = [
+                one.busy_by_hour
+                for one in demand.sizes[demand.accelerator]
+                if isinstance(one, ServingSize)
+            ]
+            return InTurn(project, busy[0])
+        has_jobs = isinstance(work, AcceleratorHours) and self.movable is None
         profile = np.array(project.week_profile)
         if has_jobs and profile.size:
             return InTurn(project, tuple((profile / profile.mean()).tolist()))

@@ -243,7 +243,8 @@ class _Waits:
     def __init__(self, jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> None:
         self.jobs = [one for one in jobs if one.hours > 0]
         self.at_once = np.array(at_once, np.int64)
-        self.are_alike = not at_once and len({one.kind for one in self.jobs}) < 2
+        is_by_hour = bool(at_once and self.jobs)
+        self.are_alike = not is_by_hour and len({one.kind for one in self.jobs}) < 2
         self.simulated_jobs = 0
         self._known: dict[int, tuple[Floats, Ints]] = {}
         self._free: dict[int, Floats] = {}

@@ -128,8 +128,9 @@ class PortfolioProject(RequestModel):
     window: ProjectWindow | None = None
     """Months between which its hours may move; absent: they stay in their months."""
     at_once: bool = False
-    """Whether its peak is kept for it in every month, as with sized work; false: jobs of given
-    hours take turns with those of other projects."""
+    """Whether its peak is kept for it in every month, as with other sized work; false: jobs of
+    given hours take turns with those of other projects, and a service of known requests by hour
+    leaves them its idle replicas."""
     week_profile: Annotated[Entries[Annotated[Number, Field(ge=0)]], Field(max_length=168)] = ()
     """Relative use in each hour of a day (24 values) or of a week (168, from Monday) by hours that
     wait for nobody, such as serving: jobs of others work on what it leaves by night."""

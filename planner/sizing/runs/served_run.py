@@ -74,6 +74,11 @@ class ServingSize(RunSize):
         return _paid(self.loads)
 
     @property
+    def busy_by_hour(self) -> tuple[float, ...]:
+        """Of the replicas paid for around the clock, the share at work in each moment of a day."""
+        return tuple((np.minimum(_whole(self.loads) / self.paid_replicas, 1.0)).tolist())
+
+    @property
     def requests_per_second(self) -> float:
         """Of one replica."""
         return self.replica.tokens_per_second / self.workload.answer_tokens

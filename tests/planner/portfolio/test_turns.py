@@ -102,19 +102,35 @@ def test_a_month_with_one_project_at_work_needs_its_peak():
     assert all(pool.accelerators >= PEAK for pool in answer.pools)
 
 
-def test_training_works_by_night_on_what_serving_leaves():
-    day = [1] * 8 + [8] * 12 + [1] * 4
+DAY = [1] * 8 + [8] * 12 + [1] * 4
+SERVED = {"kind": "serving", "model": "70B", "requests_by_hour": [20 * r for r in DAY]}
+
+
+@pytest.mark.parametrize(
+    ("serving", "apart"),
+    [
+        (project("chat", work(16 * 730 * 0.5, 16), week_profile=DAY, at_once=True), "week_profile"),
+        (project("chat", SERVED | {"accelerator": H100}), "at_once"),
+    ],
+)
+def test_training_works_by_night_on_what_serving_leaves(serving, apart):
     request = labs(4, 12)
-    serving = work(16 * 730 * 0.5, 16)
-    request["projects"] += [project("chat", serving, at_once=True, week_profile=day)]
+    request["projects"].append(serving)
     answer = plan(request)
     (pool,) = answer.pools
     assert (pool.by_hour, len(pool.projects)) == (("chat",), 5)
-    request["projects"][-1]["week_profile"] = []
-    apart = plan(request)
-    assert 16 <= pool.accelerators < 16 + PEAK
-    assert answer.net_present_cost < apart.net_present_cost
+    request["projects"][-1] = serving | {apart: [] if apart in serving else True}
+    alone = plan(request)
+    own = pool.accelerators_at_once - 4 * PEAK
+    assert own <= pool.accelerators < own + PEAK
+    assert answer.net_present_cost < alone.net_present_cost
     assert "Jobs of 4 projects work on what chat leaves in each hour" in answer.headline
+    used = dict.fromkeys(pool.projects, 0.0)
+    for row in answer.uses:
+        used[row.project] += row.accelerator_hours
+    chat = used.pop("chat")
+    assert list(used.values()) == pytest.approx([12 * HOURS] * 4, rel=1e-4)
+    assert chat + sum(used.values()) <= 12 * 730 * pool.accelerators * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(

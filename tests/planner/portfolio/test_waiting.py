@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from planner.portfolio.waiting import (
+    MOST_SIMULATED,
     SIMULATED_JOBS,
     Jobs,
     Month,
@@ -105,7 +106,10 @@ def test_a_month_without_hours_needs_no_more_than_its_highest_peak():
     idle = tuple(one._replace(hours=0.0) for one in LABS)
     assert smallest_pool(Month(idle, 8, 96)).accelerators == 8
     assert smallest_pool(Month((), 0, 96)).accelerators == 0
-    assert smallest_pool(Month((), 0, 96, (3, 9))).accelerators == 9
+    by_hour = [Month((), 0, 96, (3, busy)) for busy in range(3, 3 + 2 * MOST_SIMULATED)]
+    assert [pool.accelerators for pool in smallest_pools(by_hour)] == [
+        max(m.at_once) for m in by_hour
+    ]
 
 
 NIGHT_AND_DAY = (2,) * 8 + (16,) * 12 + (2,) * 4
