@@ -129,17 +129,17 @@ def simulate_waits(
     >>> simulate_waits(job[:, :1], job[:, 1:2], job[:, 2:].astype(int), 2).ravel().tolist()
     [0.0, 0.0, 3.0]
     """
-    queues, place = np.arange(arrivals.shape[1]), np.arange(accelerators)
-    free = np.zeros((queues.size, accelerators)) if free is None else free
-    waits = np.full(arrivals.shape, np.inf)
-    for job, (arrival, size) in enumerate(zip(arrivals, sizes, strict=True)):
-        fits = size <= accelerators
-        start = np.maximum(arrival, free[queues, np.minimum(size, accelerators) - 1])
-        taken = (place < size[:, None]) & fits[:, None]
-        np.copyto(free, (start + hours[job])[:, None], where=taken)
+    queues = arrivals.shape[1]
+    free = np.zeros((queues, accelerators)) if free is None else free
+    fits, place = sizes <= accelerators, np.arange(min(int(sizes.max()), accelerators))
+    taken = (place < sizes[..., None]) & fits[..., None]
+    last = np.arange(queues) * accelerators + np.minimum(sizes, accelerators) - 1
+    starts, first = np.empty(arrivals.shape), free[:, : place.size]
+    for job in range(len(arrivals)):
+        start = np.maximum(arrivals[job], free.take(last[job]), out=starts[job])
+        np.copyto(first, (start + hours[job])[:, None], where=taken[job])
         free.sort(axis=1)
-        waits[job, fits] = (start - arrival)[fits]
-    return waits
+    return np.where(fits, starts - arrivals, np.inf)
 
 
 def simulate_making_room(
@@ -273,11 +273,25 @@ class _Waits:
             return self.of_all(accelerators).p90 <= most
         beyond = 0.0
         for look in _LOOKS[-1:] if self.at_once.size else _LOOKS:
-            waits, of = self._simulated(accelerators, look)
-            beyond = max(_beyond(waits, of == i, one) for i, one in enumerate(self.jobs))
+            beyond = self._beyond(*self._simulated(accelerators, look))
             if abs(beyond) >= _SURE:
                 break
         return beyond <= 0
+
+    def _beyond(self, waits: Floats, of: Ints) -> float:
+        """Standard errors by which the share of late jobs of the project with most of them is above
+        what is allowed: over queues, each a sample."""
+        shape = len(self.jobs) + 1, waits.shape[1]
+        longest = np.array([*(one.max_wait_hours for one in self.jobs), math.inf])
+        cell = (of * shape[1] + np.arange(shape[1])) % (shape[0] * shape[1])
+        count, late = (
+            np.bincount(one.ravel(), minlength=shape[0] * shape[1]).reshape(shape)[:-1]
+            for one in (cell, cell[waits > longest[of]])
+        )
+        total = np.maximum(count.sum(axis=1), 1)
+        share = late.sum(axis=1) / total
+        error = np.sqrt(((late - share[:, None] * count) ** 2).sum(axis=1)) / total
+        return float(((share - (1 - SHARE_IN_TIME)) / np.maximum(error, 1e-9)).max())
 
     def of_all(self, accelerators: int) -> Waits:
         if self.are_alike:
@@ -368,12 +382,3 @@ class _Waits:
         sizes = [math.ceil(one.accelerators) for one in self.jobs]
         step = math.gcd(*sizes)
         return arrivals, lengths, np.array([size // step for size in sizes])[of], step, of
-
-
-def _beyond(waits: Floats, own: NDArray[np.bool_], jobs: Jobs) -> float:
-    """Standard errors by which the share of late jobs is above what is allowed: over queues, each
-    a sample."""
-    late, count = ((waits > jobs.max_wait_hours) & own).sum(axis=0), own.sum(axis=0)
-    share = late.sum() / max(count.sum(), 1)
-    error = math.sqrt(float(((late - share * count) ** 2).sum())) / max(count.sum(), 1)
-    return float((share - (1 - SHARE_IN_TIME)) / max(error, 1e-9))
