@@ -146,30 +146,34 @@ def simulate_making_room(
     arrivals: Ints, lasts: Ints, sizes: Ints, free: Ints, steps: int, most_open: float = math.inf
 ) -> Ints:
     """[R, N] steps that each job is not at work until it is done, in R queues of N jobs by arrival,
-    where `free` accelerators are there in each step of a week; all `steps` of those that are left
-    where more than `most_open` wait and work, which are then more and more.
+    where `free` accelerators are there in each step of a week; `steps` or more for each that is
+    left where more than `most_open` wait and work, which are then more and more.
 
     >>> arrivals, lasts, sizes = np.array([[0, 0, 1]]), np.array([[3, 1, 1]]), np.array([[1, 1, 2]])
     >>> simulate_making_room(arrivals, lasts, sizes, np.array([2, 1, 2, 2, 2]), 5).tolist()
     [[0, 0, 2]]
     """
+    (queues, end), each = lasts.shape, np.arange(len(lasts))[:, None]
     left, sizes = (np.pad(row, ((0, 0), (0, 1))) for row in (lasts, sizes))
-    waits, every, end = np.zeros_like(left), np.arange(steps), lasts.shape[1]
-    come = np.array([np.searchsorted(row, every, side="right") for row in arrivals])
-    queue, first = np.arange(len(arrivals))[:, None], np.zeros(len(arrivals), np.int64)
+    until = np.full(left.shape, steps)  # for who is not done
+    come = np.array([np.searchsorted(row, np.arange(steps), side="right") for row in arrivals])
+    first = np.zeros(queues, np.int64)
     for step in range(steps):
-        place = np.arange((come[:, step] - first).max() + 1)
-        at = np.minimum(first[:, None] + place, end)
-        is_open = (place < (come[:, step] - first)[:, None]) & (left[queue, at] > 0)
-        if is_open.sum(axis=1).max() > most_open:
-            waits[left > 0] = steps
+        count = (come[:, step] - first)[:, None]
+        place = np.arange(count.max() + 1)
+        at = each * (end + 1) + np.minimum(first[:, None] + place, end)
+        own, has_come = left.take(at), place < count
+        is_open = has_come & (own > 0)
+        if place.size > most_open and is_open.sum(axis=1).max() > most_open:
+            until[left > 0] = 2 * steps
             break
-        works = is_open & (np.cumsum(sizes[queue, at] * is_open, axis=1) <= free[step % free.size])
-        left[queue, at] -= works
-        waits[queue, at] += is_open & ~works
-        is_over = (place < (come[:, step] - first)[:, None]) & (left[queue, at] == 0)
-        first += is_over.argmin(axis=1)
-    return waits[:, :end]
+        taken = np.cumsum(sizes.take(at) * is_open, axis=1)
+        own -= is_open & (taken <= free[step % free.size])
+        left.put(at, own)
+        is_done = has_come & (own == 0)
+        until.put(at[is_done & is_open], step + 1)
+        first += is_done.argmin(axis=1)
+    return (until[:, :end] - arrivals) - (lasts - left[:, :end])
 
 
 class Month(NamedTuple):

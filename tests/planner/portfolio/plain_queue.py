@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from itertools import accumulate
 
 import numpy as np
 
@@ -58,8 +59,8 @@ def queue_by_hour(jobs, accelerators: int, at_once):
     now, at, unfinished = 0.0, 0, []
     while at < len(jobs) or unfinished:
         free = accelerators - at_once[int(now + 1e-9) % len(at_once)]
-        needed = np.cumsum([jobs[job][2] for job in unfinished])
-        works = unfinished[: int((needed <= free).sum())]
+        needed = accumulate(jobs[job][2] for job in unfinished)
+        works = [job for job, taken in zip(unfinished, needed, strict=True) if taken <= free]
         events = [np.floor(now + 1e-9) + 1, *(now + left[job] for job in works)]
         until = min(events + [job[0] for job in jobs[at : at + 1]])
         for job in unfinished[len(works) :]:
