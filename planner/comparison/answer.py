@@ -65,7 +65,6 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.ownership import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
-from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.entries import Group
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.statements.returns import (
@@ -359,6 +358,7 @@ def _scenario(
     total, cash = scenario.total_cost, scenario.cash_per_month
     rent = results.scenarios[ScenarioKey.ON_DEMAND]
     grids = GridCarbon(results.preparation.catalog, results.request.on_prem.g_co2e_per_kwh)
+    at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
     built[id(scenario.lines)] = answer = ScenarioAnswer(
         **own,
         feasible=True,
@@ -376,7 +376,7 @@ def _scenario(
         cumulative_cost=tuple(accumulate(cash)),
         lines=scenario.lines,
         capacity=scenario.capacity,
-        purchases=build_purchases(scenario, results.inputs),
+        purchases=build_purchases(scenario, results.inputs.by_key, at_work),
         costs_by_source=sum_by_source(scenario.lines),
         energy=_energy(calculate_energy(scenario, results.inputs, grids.intensity)),
         finance=_finance(scenario, results),
@@ -403,8 +403,11 @@ def _round(figure: float | None, digits: int) -> float | None:
     return None if figure is None else round(figure, digits)
 
 
-def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, ...]:
-    """What a plan buys, commits to and reserves, in the order of months and sources.
+def build_purchases(
+    scenario: Scenario, by_key: Mapping[str, CapacitySource], at_work: Container[tuple[str, int]]
+) -> tuple[Purchase, ...]:
+    """What a plan buys, commits to and reserves, in the order of months and sources; `at_work`:
+    (source, month) in which units are used.
 
     Units and months come from the plan, amounts due at the start from its lines, and the monthly
     payment from the charges of the commitment at the price of the month in which it begins.
@@ -425,9 +428,8 @@ def build_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[Purchase, 
                 due_at_start=line.amount,
             )
             rows.append(reserved)
-    at_work = {(row.source, row.month) for row in scenario.capacity if row.hours_used > 0}
     started = [
-        _unit_purchase(inputs.by_key[key], int(month), int(units[month]), inputs, due, at_work)
+        _unit_purchase(by_key[key], int(month), int(units[month]), due, at_work)
         for key, units in scenario.units_started.items()
         for month in np.flatnonzero(units)
     ]
@@ -438,13 +440,12 @@ def _unit_purchase(
     source: CapacitySource,
     month: int,
     units: int,
-    inputs: ModelInputs,
     due: Mapping[tuple[str, int], Decimal],
     at_work: Container[tuple[str, int]],
 ) -> Purchase:
     assert source.term is not None
-    months, first = inputs.calendar.months, month + source.term.lead_months
-    last = min(first + source.term.duration_months, months) - 1
+    first = month + source.term.lead_months
+    last = min(first + source.term.duration_months, source.term.months) - 1
     per_month = sum(
         float(charge.amounts(source.term)[month, month])
         for charge in source.unit_charges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
@@ -25,7 +25,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import DATED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats
-from planner.costing.results.scenario_result import Scenario, is_of_resale
+from planner.costing.results.scenario_result import is_of_resale
 from planner.portfolio.books import Books
 from planner.portfolio.preparation import source_key
 
@@ -232,7 +232,20 @@ class Usage:
 
     def purchases(self) -> tuple[Purchase, ...]:
         """What is bought and committed to, units of one kind and month together."""
-        rows = [row for part in self.books.parts for row in self._purchases_of(part)]
+        keys = sorted({key for part in self.books.parts for key in part.units_started})
+        by_key = {key: replace(self.source(key), key=key) for key in keys}
+        at_work = {
+            (key, month)
+            for key in keys
+            for (_, used), hours in self.used.items()
+            if used == source_key(key)
+            for month in np.flatnonzero(hours).tolist()
+        }
+        rows = [
+            row.model_copy(update={"source": source_key(row.source)})
+            for part in self.books.parts
+            for row in build_purchases(part, by_key, at_work)
+        ]
         merged: dict[tuple[int, str, int, int], Purchase] = {}
         for row in rows:
             key = (row.month, row.source, row.first, row.last)
@@ -243,22 +256,6 @@ class Usage:
                 row = one.model_copy(update=sums)
             merged[key] = row
         return tuple(merged[key] for key in sorted(merged))
-
-    def _purchases_of(self, part: Scenario) -> Iterator[Purchase]:
-        by_inputs: dict[int, dict[str, NDArray[np.int64]]] = {}
-        places = {id(inputs): place for place, inputs in enumerate(self.books.inputs)}
-        for key, units in part.units_started.items():
-            place = places[id(self._inputs[source_key(key)])]
-            by_inputs.setdefault(place, {})[source_key(key)] = units
-        lines = tuple(line.model_copy(update={"source": source_key(line.source)})
-                      if line.source != source_key(line.source) else line
-                      for line in part.lines)  # fmt: skip
-        for number, (place, started) in enumerate(by_inputs.items() or [(0, {})]):
-            plan = Scenario(part.key, True, lines=lines, units_started=started,
-                            calendar=part.calendar)  # fmt: skip
-            for row in build_purchases(plan, self.books.inputs[place]):
-                if row.kind != "capacity_block" or number == 0:
-                    yield row
 
 
 def _kind(source: CapacitySource) -> MachineKind:
