@@ -382,7 +382,12 @@ class _Waits:
         shape = SIMULATED_JOBS // queues, queues
         arrivals = np.cumsum(draw.exponential(1 / rates.sum(), shape), axis=0)
         of = draw.choice(len(rates), shape, p=rates / rates.sum())
-        lengths = draw.exponential(np.array([one.job_hours for one in self.jobs])[of])
+        means = np.array([one.job_hours for one in self.jobs])
+        lengths = draw.exponential(means[of])
+        # No more work is drawn than there is: near a full fleet waits hang on a part in a thousand.
+        arrivals *= len(arrivals) / rates.sum() / arrivals[-1].mean()
+        worked = np.bincount(of.ravel(), lengths.ravel(), means.size)
+        lengths *= (rates / rates.sum() * of.size * means / np.maximum(worked, 1e-9))[of]
         sizes = [math.ceil(one.accelerators) for one in self.jobs]
         step = math.gcd(*sizes)
         return arrivals, lengths, np.array([size // step for size in sizes])[of], step, of
