@@ -21,7 +21,7 @@ from planner.contract.request.workload import AcceleratorHours, Run, Serving
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import CommitmentOption, RentalOption
+from planner.costing.optimizer.problem import CommitmentOption
 from planner.costing.optimizer.solve import restrict_sources
 from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
@@ -382,47 +382,21 @@ class JointInputs:
 
     def _take_out(self, projects: list[ProjectProblem]) -> Iterator[JointPart]:
         for pool in self.pools:
-            if len({projects[place].choices for place in pool.places}) == 1:
-                first = pool.places[0]
-                offers = zip(
-                    *(projects[place].problem.rental_options for place in pool.places), strict=True
-                )
-                there = [_is_there(own, pool.hours) for own in offers]
-                months = pool.in_turn & np.all(
-                    [for_all | ~for_any for for_all, for_any in there], 0
-                )
-                if not months.any():
-                    continue
-                hours, peak = pool.hours.sum(axis=0) * months, pool.accelerators * months
-                inputs = replace(self.inputs[first], hours=hours, peak=peak)
-                part = _project_problem(self.members[first], inputs, self.may_buy)
-                rentals = tuple(
-                    replace(offer, available=for_all)
-                    for offer, (for_all, _) in zip(part.problem.rental_options, there, strict=True)
-                )
-                problem = replace(part.problem, rental_options=rentals)
-                shares = dict(zip(pool.places, pool.shares * months, strict=True))
-                yield JointPart(replace(part, problem=problem), shares)
-                for place in pool.places:
-                    own = projects[place]
-                    projects[place] = own.with_work(
-                        own.problem.hours * ~months, own.problem.peak * ~months
-                    )
+            if len({projects[place].choices for place in pool.places}) > 1:
+                continue
+            first, months = pool.places[0], pool.in_turn
+            hours, peak = pool.hours.sum(axis=0) * months, pool.accelerators * months
+            inputs = replace(self.inputs[first], hours=hours, peak=peak)
+            part = _project_problem(self.members[first], inputs, self.may_buy)
+            yield JointPart(part, dict(zip(pool.places, pool.shares, strict=True)))
+            for place in pool.places:
+                own = projects[place].problem
+                projects[place] = projects[place].with_work(own.hours * ~months, own.peak * ~months)
 
     @cached_property
     def base_cost(self) -> float:
         """Net present cost of what is due whatever the plan."""
         return fixed_cost(self.inputs)
-
-
-def _is_there(
-    offers: Sequence[RentalOption], hours: Floats
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[T] whether all that are at work may rent their offer, and whether any may: some are there
-    for so many machines, or months on end, and each rents for itself."""
-    every, at_work = np.ones(hours.shape[1], bool), hours > 0
-    there = np.array([every if one.available is None else one.available for one in offers])
-    return np.all(there | ~at_work, axis=0), np.any(there & at_work, axis=0)
 
 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:
