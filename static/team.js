@@ -50,10 +50,9 @@
       return;
     }
     const reply = new URL(request.responseURL);
-    if (reply.pathname !== new URL(form.action).pathname) {
-      const isSamePage = reply.pathname === window.location.pathname;
+    if (request.status < 400) {
       window.location.assign(reply);
-      if (isSamePage) window.location.reload();
+      if (reply.pathname === window.location.pathname) window.location.reload();
       return;
     }
     const refused = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("[data-upload]");

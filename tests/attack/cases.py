@@ -112,7 +112,7 @@ def _addresses() -> Iterator[Call]:
             f"cursor {text[:8]}", page("/api/v1/projects/", cursor=cursor), None, signed_in=True
         )
     yield Call("revision", f"/api/v1/revisions/aws/{'9' * 30}/")
-    yield Call("audit page", "/team/attacked/settings/audit/?page=" + "9" * 5000, signed_in=True)
+    yield Call("audit page", "/team/attacked/settings/?page=" + "9" * 5000, signed_in=True)
 
 
 def _bodies(ids: Mapping[str, str]) -> Iterator[Call]:
@@ -188,7 +188,7 @@ def _files(ids: Mapping[str, str]) -> Iterator[Call]:
     ):
         content = b"month,cost\n" + rows
         yield Call(f"actuals {name}", actuals, content, "text/csv", signed_in=True, status=400)
-    page_of_project = f"/team/{ids['team']}/projects/{ids['project']}/uploads/"
+    page_of_project = f"/team/{ids['team']}/projects/{ids['project']}/?form=upload"
     rows = b"month,cost\n2027-01,1.5\n"
     body = upload("file", rows, "n" * 3000 + ".csv")
     yield Call("a long file name", page_of_project, body, MULTIPART, signed_in=True)
@@ -196,11 +196,11 @@ def _files(ids: Mapping[str, str]) -> Iterator[Call]:
 
 def _texts(ids: Mapping[str, str]) -> Iterator[Call]:
     for path in ("/market/offer/?id=%00", "/team/?team=%00", "/market/?provider=%00", "/%00/",
-                 f"/team/{ids['team']}/settings/audit/?actor=%00", "/api/v1/offers/?region=%00",
+                 f"/team/{ids['team']}/settings/?page=%00", "/api/v1/offers/?region=%00",
                  "/plan/?name=%00", "/join/%00/"):  # fmt: skip
         yield Call(f"NUL in {path[:24]}", path, signed_in=True, status=400)
     yield Call("NUL in a cookie", "/", headers={"Cookie": 'sessionid="\\000abcdefghijk"'})
-    yield Call("a version", f"/team/{ids['team']}/settings/prices/", b"version=%C2%B2", FORM,
+    yield Call("a version", f"/team/{ids['team']}/prices/?form=rates", b"version=%C2%B2", FORM,
                signed_in=True)  # fmt: skip
     yield Call("odd key", "/api/v1/projects/", b"{}", signed_in=True,
                headers={"Idempotency-Key": "\xff" * 300})  # fmt: skip

@@ -210,13 +210,13 @@ class Generator:
         path, names = self._random.choice((
             (f"{team}/projects/{self._ids['project']}/edit/",
              ("name", "budget", "watch_threshold", "version", "description")),
-            (f"{team}/settings/", ("name", "currency", "version")),
-            (f"{team}/settings/prices/", ("finance.discount_rate~pct", "version",
+            (f"{team}/settings/?form=team", ("name", "currency", "version")),
+            (f"{team}/prices/?form=rates", ("finance.discount_rate~pct", "version",
                                           "custom_offers.0.price_per_hour", "custom_offers.².x")),
-            (f"{team}/settings/servers/", ("label", "unit_price", "max_units", "power_kw")),
-            (f"{team}/settings/tokens/", ("name", "days")),
+            (f"{team}/prices/?form=quote", ("label", "unit_price", "max_units", "power_kw")),
+            (f"{team}/settings/?form=tokens", ("name", "days")),
             ("/teams/new/", ("name", "currency")),
-            (f"{team}/settings/members/", ("role", "email", "days")),
+            (f"{team}/settings/?form=members", ("role", "email", "days")),
             ("/accounts/login/", ("login", "password")),
             ("/theme/", ("theme", "next")),
         ))  # fmt: skip

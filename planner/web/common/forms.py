@@ -133,7 +133,18 @@ def _of_template(part: str) -> SafeString:
 
 
 @register.inclusion_tag("parts/press.html", takes_context=True)
-def press(context: Context, verb: str, what: object, route: str, *place: object) -> dict[str, Any]:
-    """A small button that does something to one row of a table at once."""
-    token = context.get("csrf_token")
-    return {"verb": verb, "what": what, "address": reverse(route, args=place), "csrf_token": token}
+def press(
+    context: Context, verb: str, what: object, rows: str, row: Any, action: str,
+    css: str = "btn btn-sm", stays: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """A button that does something to one row of the team at once, and comes back to this page
+    unless the row is what the page is about and goes."""
+    return {
+        "verb": verb,
+        "what": what,
+        "css": css,
+        "address": reverse("act", args=[context["team"].slug, rows, row.pk, action]),
+        "next": context["request"].path if stays else "",
+        "version": getattr(row, "version", None),
+        "csrf_token": context.get("csrf_token"),
+    }

@@ -14,12 +14,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import user_passes_test
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_POST
 
 from planner.backends import UNSENT
-from planner.models import Access, Team, access_of
+from planner.models import Access, Role, Team, access_of
 from planner.models.team import TeamOwned
 from planner.services.teams.access import VIEW, Need, StaleError, WrongStateError, require
 from planner.web.common.choices import provider_title
@@ -200,26 +200,17 @@ def run_with_messages(
     return True
 
 
-def pressed(
-    model: type[Row],
-    act: Callable[[Access, Any], object],
-    message: str,
-    back: str,
-    *related: str,
-    need: Need = VIEW,
-) -> Callable[..., HttpResponse]:
-    """The view of a button that does something to one row of the team; the message may name it:
-    `{row}`."""
+def form_sent(request: HttpRequest) -> str:
+    """Which form of a page with several was sent, as its address says; empty where none was."""
+    return request.GET.get("form", "") if request.method == "POST" else ""
 
-    @team_page(need)
-    @require_POST
-    def view(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-        row = get_owned_or_404(request, model, pk, *related, team=team)
-        words = message.format(row=row)
-        run_with_messages(request, lambda: act(get_access(request), row), words)
-        return back_to(request, reverse(back, args=[team.slug]))
 
-    return view
+def back_within(request: HttpRequest, team: Team, page: str) -> HttpResponse:
+    """Back to where the form stood, else to `page`; who left the team goes to their next one."""
+    clear_cached_access(request)
+    if not get_access(request).has_role(team.pk, Role.VIEWER):
+        return redirect("team")
+    return back_to(request, page)
 
 
 def describe_refusal(refusal: Exception) -> str:

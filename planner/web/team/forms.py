@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django import forms
 
-from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote, WebhookEvent
+from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote, Team, WebhookEvent
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
@@ -82,9 +82,15 @@ class TeamSettingsForm(TeamForm):
         "account:4711=Speech, user:ann=Speech, partition:gpu-dev=Development",
     )
 
-    def changes(self) -> dict[str, Any]:
+    @classmethod
+    def of(cls, typed: Any, team: Team) -> TeamSettingsForm:
+        rules = "\n".join(team.project_rules)
+        start = {"name": team.name, "currency": team.currency, "project_rules": rules}
+        return cls(typed, initial=start)
+
+    def clean_project_rules(self) -> list[str]:
         lines = (line.strip() for line in self.cleaned_data["project_rules"].splitlines())
-        return {**self.cleaned_data, "project_rules": [line for line in lines if line]}
+        return [line for line in lines if line]
 
 
 class ConfirmForm(Form):
@@ -224,6 +230,7 @@ class UploadForm(Form):
 
 
 class InviteForm(Form):
+    button = "Create invitation link"
     role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
     email = forms.EmailField(label="For whom (e-mail)", required=False)
     days = forms.IntegerField(
@@ -233,6 +240,7 @@ class InviteForm(Form):
 
 
 class TokenForm(Form):
+    button = "Create token"
     name = _name("Purpose")
     kind = forms.ChoiceField(
         label="Acts", choices=[("personal", "for me"), ("service", "for the team (owners only)")]
@@ -249,6 +257,7 @@ class TokenForm(Form):
 
 
 class AlertTargetForm(Form):
+    button = "Add"
     url = forms.CharField(
         label="Address",
         max_length=500,
@@ -333,7 +342,9 @@ class QuoteForm(Form):
         return details | {"server": server}
 
     @staticmethod
-    def of(quote: ServerQuote) -> dict[str, Any]:
+    def of(quote: ServerQuote | None) -> dict[str, Any]:
+        if quote is None:
+            return {}
         names = ("label", "slug", "supplier", "quoted_on", "valid_until", "version")
         known = {name: getattr(quote, name) for name in names}
         return {**known, **quote.server}

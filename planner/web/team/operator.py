@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.typed_numbers import read_row_id
-from planner.models import AuditEntry, Job
+from planner.models import Access, AuditEntry, Job
 from planner.services.jobs import jobs
 from planner.services.jobs import price_refreshes as quarantine
 from planner.services.jobs.jobs import recover_jobs
@@ -30,16 +30,19 @@ MAX_DECISIONS = 500
 
 
 @views.signed_in
-@require_safe
 def refreshes(request: HttpRequest) -> HttpResponse:
-    require_operator(views.get_access(request))
-    return _render_page(request, RefreshForm())
-
-
-def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
+    access, form_name = views.get_access(request), views.form_sent(request)
+    require_operator(access)
+    form = RefreshForm(request.POST if form_name == "refresh" else None)
+    started = views.submit_form(form, lambda values: start_refresh(access, values["providers"]))
+    if started is not None:
+        return redirect("job", started.pk)
+    if form_name == "decide":
+        _decide(request, access)
+        return redirect("operator")
     waiting = QuarantinedPart.objects.filter(state=QuarantinedPart.State.WAITING).defer("payload")
     by_provider = groupby(waiting.order_by("provider", "reason"), lambda part: part.provider)
-    job = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
+    running = Job.objects.filter(kind="price_refresh", state__in=("queued", "running")).first()
     context = {
         "team": views.current_team(request),
         "form": form,
@@ -47,27 +50,13 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "quarantined": [(provider, list(parts)) for provider, parts in by_provider],
         "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
-        "job": job,
+        "job": running,
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
 
 
-@views.signed_in
-@require_POST
-def refresh(request: HttpRequest) -> HttpResponse:
-    access = views.get_access(request)
-    require_operator(access)
-    form = RefreshForm(request.POST)
-    job = views.submit_form(form, lambda values: start_refresh(access, values["providers"]))
-    return redirect("job", job.pk) if job else _render_page(request, form)
-
-
-@views.signed_in
-@require_POST
-def decide(request: HttpRequest) -> HttpResponse:
-    access = views.get_access(request)
-    require_operator(access)
+def _decide(request: HttpRequest, access: Access) -> None:
     ids = [pk for text in request.POST.getlist("part") if (pk := read_row_id(text)) is not None]
     parts = list(QuarantinedPart.objects.filter(pk__in=ids[:MAX_DECISIONS]))
     count = pluralize(len(parts), "part")
@@ -79,7 +68,6 @@ def decide(request: HttpRequest) -> HttpResponse:
     else:
         message = f"Rejected: {count}. What was published before stays in force."
         views.run_with_messages(request, lambda: quarantine.reject(access, parts), message)
-    return redirect("operator")
 
 
 def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:

@@ -18,14 +18,13 @@ from planner.services.actuals.charges import list_charges
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
-from planner.services.teams.access import EDIT
+from planner.services.teams.access import EDIT, require
 from planner.usage.projects_together import read_meaning, settle
 from planner.web.common import views
 from planner.web.plan.usage import MEANINGS
 from planner.web.team.forms import SavePortfolioForm
 from planner.web.team.portfolio_page import PortfolioPage, ProjectRow, describe_portfolio_refusal
 from pricing.common import bounded
-from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 SHARES = ("shapley", "use")
@@ -70,11 +69,15 @@ def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
 
 
 @views.team_page()
-@require_safe
 def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
     """The projects with a tick each, and the plan for those that are ticked; HTMX asks for the
-    plan alone."""
-    context = _page_context(request, team)
+    plan alone. Sent as a form, it is saved."""
+    typed = request.POST if request.method == "POST" else None
+    form = SavePortfolioForm(typed, initial={"name": f"Plan of {timezone.now().date()}"})
+    done = views.submit_form(form, lambda values: _save(request, team, values))
+    if done is not None:
+        return done
+    context = _page_context(request, team) | {"form": form}
     if "plan" in request.GET:
         portfolio_request = dict[str, Any]()
         try:
@@ -86,10 +89,19 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
             context["page"] = PortfolioPage.of(answer, portfolio_request)
     is_whole_page = not getattr(request, "htmx", False)
     page = "team/portfolio/page.html" if is_whole_page else "team/portfolio/result.html"
-    return render(request, page, context)
+    return render(request, page, context, status=400 if form.errors else 200)
 
 
-def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
+def _save(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpResponse:
+    access, in_background = views.get_access(request), values.pop("in_background")
+    require(access, team.pk, EDIT)
+    fields = {**values, "request": _request_of(request, team)}
+    if in_background:
+        return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
+    return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
+
+
+def _page_context(request: HttpRequest, team: Team) -> dict[str, Any]:
     access = views.get_access(request)
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
@@ -108,29 +120,7 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
         "shares": request.GET.get("shares", SHARES[0]),
         "saved": saved.defer("request", "answer").select_related("created_by"),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
-        "form": SavePortfolioForm(initial={"name": f"Plan of {timezone.now().date()}"}),
-        **more,
     }
-
-
-@views.team_page(EDIT)
-@require_POST
-def save(request: HttpRequest, team: Team) -> HttpResponse:
-    form = SavePortfolioForm(request.POST)
-    access = views.get_access(request)
-
-    def save_plan(values: dict[str, Any]) -> HttpResponse:
-        in_background = values.pop("in_background")
-        fields = {**values, "request": _request_of(request, team)}
-        if in_background:
-            return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
-        return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
-
-    done = views.submit_form(form, save_plan)
-    if done is not None:
-        return done
-    context = _page_context(request, team, form=form)
-    return render(request, "team/portfolio/page.html", context, status=400)
 
 
 def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
@@ -155,30 +145,6 @@ def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "may_approve": access.has_role(saved.team_id, Role.OWNER if is_own else Role.APPROVER),
     }
     return render(request, "team/portfolio/saved.html", context)
-
-
-@views.signed_in
-@require_POST
-def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved, seen = _saved_or_404(request, pk), read_position(request.POST.get("version", ""))
-    views.run_with_messages(
-        request,
-        lambda: services.approve_portfolio(views.get_access(request), saved, seen),
-        "Approved: it is now the team's plan.",
-    )
-    return redirect("saved-portfolio", pk)
-
-
-@views.signed_in
-@require_POST
-def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved = _saved_or_404(request, pk)
-    message = f"The draft {saved.name} is deleted."
-    if views.run_with_messages(
-        request, lambda: services.delete_portfolio(views.get_access(request), saved), message
-    ):
-        return redirect("portfolio", saved.team.slug)
-    return redirect("saved-portfolio", pk)
 
 
 @views.signed_in

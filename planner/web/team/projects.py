@@ -9,12 +9,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
-from planner.models import ActualsUpload, Alert, Project, Role, Team
+from planner.models import Alert, Project, Role, Team
 from planner.services.actuals import actuals
 from planner.services.actuals.completion import estimate_completion
-from planner.services.alerts import alerts as services
 from planner.services.alerts.project_summaries import (
     changes_since,
     current_revisions,
@@ -28,12 +27,11 @@ from planner.services.teams.access import EDIT
 from planner.web.common.views import (
     clear_cached_access,
     current_team,
+    form_sent,
     get_access,
     get_owned_or_404,
     my_teams,
-    pressed,
     remember_team,
-    run_with_messages,
     signed_in,
     submit_form,
     team_page,
@@ -85,7 +83,6 @@ def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/dashboard.html", context)
 
 
-acknowledge = pressed(Alert, services.acknowledge, "Alert marked as seen.", "dashboard")
 _UNREAD = ("answer", "rows", "given", "request")
 
 
@@ -106,10 +103,27 @@ def new(request: HttpRequest, team: Team) -> HttpResponse:
 
 
 @team_page()
-@require_safe
 def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    row = get_project_or_404(request, team, pk)
-    return render(request, "team/project/page.html", project_context(request, row))
+    row, access = get_project_or_404(request, team, pk), get_access(request)
+    form_name = form_sent(request)
+    save_form = SaveProjectForm(request.POST if form_name == "save" else None)
+    upload_form = UploadForm(*(request.POST, request.FILES) if form_name == "upload" else ())
+    created = submit_form(
+        save_form,
+        lambda v: comparison_service.save_comparison(access, row, name=v["name"], note=v["note"]),
+    )
+    if created is not None:
+        return redirect("comparison", created.pk)
+    loaded = submit_form(
+        upload_form, lambda v: actuals.load_actuals(access, row, v["file"], v["file"].name)
+    )
+    if loaded is not None:
+        for warning in actuals.upload_warnings(loaded):
+            messages.warning(request, warning)
+        return redirect(f"{reverse('project', args=[team.slug, pk])}#actuals")
+    context = project_context(request, row) | {"save_form": save_form, "upload_form": upload_form}
+    status = 400 if save_form.errors or upload_form.errors else 200
+    return render(request, "team/project/page.html", context, status=status)
 
 
 @team_page()
@@ -122,7 +136,7 @@ def completion(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     return render(request, "team/parts/completion.html", {"completion": estimate_completion(row)})
 
 
-def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
+def project_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     access, team = get_access(request), project.team
     saved = project.saved_comparisons.defer(*_UNREAD).select_related("created_by")
     current = current_revisions()
@@ -150,9 +164,6 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "may_edit": access.has_role(team.pk, Role.EDITOR),
         "currency": currency,
         "plan_address": address_of(projects.compose(project)),
-        "keep_form": SaveProjectForm(),
-        "upload_form": UploadForm(),
-        **forms,
     }
 
 
@@ -172,74 +183,3 @@ def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
         return redirect("project", team.slug, pk)
     context = {"team": team, "project": project, "form": form, "title": f"Change {project.name}"}
     return render(request, "team/project/form.html", context, status=400 if form.errors else 200)
-
-
-@team_page(EDIT)
-@require_POST
-def archive(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    project = get_project_or_404(request, team, pk)
-    changes = {"archived": not project.archived}
-    message = "The project is active again." if project.archived else "The project is archived."
-    run_with_messages(
-        request, lambda: projects.change_project(get_access(request), project, changes), message
-    )
-    return redirect("project", team.slug, pk)
-
-
-@team_page(EDIT)
-@require_POST
-def delete(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    project = get_project_or_404(request, team, pk)
-    message = f"The project {project.name} is deleted."
-    if run_with_messages(
-        request, lambda: projects.delete_project(get_access(request), project), message
-    ):
-        return redirect("dashboard", team.slug)
-    return redirect("project", team.slug, pk)
-
-
-@team_page(EDIT)
-@require_POST
-def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    project = get_project_or_404(request, team, pk)
-    form = SaveProjectForm(request.POST)
-    created = submit_form(
-        form,
-        lambda v: comparison_service.save_comparison(
-            get_access(request), project, name=v["name"], note=v["note"]
-        ),
-    )
-    if created is not None:
-        return redirect("comparison", created.pk)
-    context = project_context(request, project, keep_form=form)
-    return render(request, "team/project/page.html", context, status=400)
-
-
-@team_page(EDIT)
-@require_POST
-def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    project = get_project_or_404(request, team, pk)
-    form = UploadForm(request.POST, request.FILES)
-    address = submit_form(form, lambda values: _load_upload(request, project, values["file"]))
-    if address is not None:
-        return redirect(address)
-    context = project_context(request, project, upload_form=form)
-    return render(request, "team/project/page.html", context, status=400)
-
-
-def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:
-    access = get_access(request)
-    for warning in actuals.upload_warnings(actuals.load_actuals(access, project, file, file.name)):
-        messages.warning(request, warning)
-    return reverse("project", args=[project.team.slug, project.pk]) + "#actuals"
-
-
-@team_page(EDIT)
-@require_POST
-def delete_upload(
-    request: HttpRequest, team: Team, pk: uuid.UUID, upload: uuid.UUID
-) -> HttpResponse:
-    row = get_owned_or_404(request, ActualsUpload, upload, "team", project=pk, team=team)
-    message = f"{row} was removed."
-    run_with_messages(request, lambda: actuals.delete_upload(get_access(request), row), message)
-    return redirect("project", team.slug, pk)

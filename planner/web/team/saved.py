@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -13,12 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS
 from planner.exports.saved_context import context_of, export_saved, offer_file
-from planner.models import Access, Project, Role, SavedComparison, State, Team
+from planner.models import Project, Role, SavedComparison, State, Team
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
@@ -29,7 +27,7 @@ from planner.web.common.plan_request import PRICES, pinned_catalog, read_plan_re
 from planner.web.plan.plan_page import PDF, author_of
 from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
 from planner.web.team.rates_form import address_of
-from planner.web.team.sentences import budget_of_project, over_budget
+from planner.web.team.sentences import budget_of_project
 from pricing import catalog
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
@@ -57,13 +55,26 @@ def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
 
 
 @views.signed_in
-@require_safe
 def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _render_comparison(request, get_saved_or_404(request, pk))
-
-
-def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
+    saved, form_name = get_saved_or_404(request, pk), views.form_sent(request)
     access = views.get_access(request)
+    names = {name: getattr(saved, name) for name in ("name", "note", "version")}
+    note = NoteForm(request.POST if form_name == "note" else None, initial=names)
+    typed = request.POST if form_name == "back" else None
+    back = SendBackForm(typed, auto_id=f"back-{pk}-%s")
+    changed = views.submit_form(
+        note,
+        lambda v: services.change_saved(
+            access, saved, {"name": v["name"], "note": v["note"]}, v["version"]
+        ),
+    )
+    seen = read_position(request.POST.get("version", ""))
+    sent_back = views.submit_form(
+        back, lambda v: services.send_back(access, saved, seen, v["reason"])
+    )
+    if changed is not None or sent_back is not None:
+        messages.success(request, "Returned to draft." if sent_back else "Saved.")
+        return redirect("comparison", pk)
     context = {
         "team": saved.team,
         "saved": saved,
@@ -74,9 +85,11 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": services.may_approve(access, saved),
         "plan_address": address_of(saved.given),
-        "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
+        "form": note,
+        "sending_back": back if back.errors else None,
     }
-    return render(request, "team/comparison.html", context | more, status=more.get("status", 200))
+    status = 400 if note.errors or back.errors else 200
+    return render(request, "team/comparison.html", context, status=status)
 
 
 @views.signed_in
@@ -110,75 +123,6 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         }
     is_part = getattr(request, "htmx", False)
     return render(request, "team/parts/since.html" if is_part else "team/since.html", context)
-
-
-@views.signed_in
-@require_POST
-def edit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved = get_saved_or_404(request, pk)
-    form = NoteForm(request.POST)
-    done = views.submit_form(
-        form,
-        lambda v: services.change_saved(
-            views.get_access(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
-        ),
-    )
-    if done is not None:
-        return redirect("comparison", pk)
-    return _render_comparison(request, saved, form=form, status=400)
-
-
-Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
-
-
-def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
-    saved = get_saved_or_404(request, pk)
-    seen = read_position(request.POST.get("version", ""))
-    views.run_with_messages(request, lambda: move(views.get_access(request), saved, seen), message)
-    return redirect("comparison", pk)
-
-
-@views.signed_in
-@require_POST
-def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _move(request, pk, services.submit, "Submitted for approval.")
-
-
-@views.signed_in
-@require_POST
-def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """What was typed stays where it is refused, such as when somebody changed the plan since."""
-    form = SendBackForm(request.POST, auto_id=f"back-{pk}-%s")
-    saved = get_saved_or_404(request, pk)
-    if form.is_valid():
-        seen, reason = read_position(request.POST.get("version", "")), form.cleaned_data["reason"]
-        send = partial(services.send_back, views.get_access(request), saved, seen, reason)
-        if views.run_with_messages(request, send, "Returned to draft."):
-            return redirect("comparison", pk)
-    return _render_comparison(request, saved, sending_back=form, status=400)
-
-
-@views.signed_in
-@require_POST
-def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """A plan over the budget of its project is approved by who says that they know."""
-    over = over_budget(get_saved_or_404(request, pk))
-    if over and "over_budget" not in request.POST:
-        messages.warning(request, f"Not approved: it is {over}. Tick that to approve it.")
-        return redirect("comparison", pk)
-    return _move(request, pk, services.approve, "Approved: it is now the project's plan.")
-
-
-@views.signed_in
-@require_POST
-def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved = get_saved_or_404(request, pk)
-    message = f"The draft {saved.name} is deleted."
-    if views.run_with_messages(
-        request, lambda: services.delete_saved(views.get_access(request), saved), message
-    ):
-        return redirect("project", saved.team.slug, saved.project_id)
-    return redirect("comparison", pk)
 
 
 @views.signed_in

@@ -18,7 +18,7 @@ from planner.contract.amounts import name_day
 from planner.contract.labels import category_title
 from planner.services.actuals.actuals import Variance
 from planner.services.actuals.completion import Completion
-from planner.services.alerts.alerts import budget_over_horizon
+from planner.services.alerts.alerts import budget_over_horizon, excess_over_budget
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
 from planner.web.answer.verdict import FigureRow, budget_row
@@ -159,10 +159,8 @@ def _left(amount: Decimal, currency: str) -> str:
 @register.simple_tag
 def over_budget(saved: models.SavedComparison) -> str:
     """By how much a plan is over the budget of its project; empty where it is not."""
-    budget = budget_of_project(saved)
-    if budget is None or not budget.is_over:
-        return ""
-    return f"{budget.words.partition(' over ')[0]} over budget"
+    excess = excess_over_budget(saved)
+    return f"{money(excess, saved.read_summary().currency)} over budget" if excess else ""
 
 
 @register.filter
@@ -259,13 +257,8 @@ _BADGES = {
 TABS = (
     ("projects", "Projects", "dashboard"),
     ("portfolio", "Portfolio", "portfolio"),
-    ("members", "Members", "team-members"),
-    ("prices", "Prices and defaults", "team-prices"),
-    ("servers", "Server quotes", "team-servers"),
-    ("tokens", "Tokens", "team-tokens"),
-    ("alerts", "Alerts", "team-alerts"),
-    ("audit", "Audit log", "team-audit"),
-    ("settings", "Team", "team-settings"),
+    ("prices", "Prices", "team-prices"),
+    ("settings", "Settings", "team-settings"),
 )
 
 
@@ -283,11 +276,13 @@ def team_tabs(context: Context, team: models.Team | None, active: str) -> dict[s
         for key, title, name in TABS
         if team is not None and access.has_role(team.pk, models.Role.VIEWER)
     ]
-    if access.is_operator:
-        url, here = reverse("operator"), active == "operator"
-        tabs.append({"title": "Refreshes", "url": url, "active": here})
-    role = access.roles.get(team.pk) if team else None
-    return {"team": team, "teams": my_teams(request), "tabs": tabs, "role": role}
+    return {
+        "team": team,
+        "teams": my_teams(request),
+        "tabs": tabs,
+        "role": access.roles.get(team.pk) if team else None,
+        "is_operator": access.is_operator,
+    }
 
 
 @register.filter

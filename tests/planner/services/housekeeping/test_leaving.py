@@ -90,10 +90,10 @@ def test_the_pages_ask_for_the_name_first(work: Workspace) -> None:
     browser = Client()
     owner = work.users[Role.OWNER]
     browser.force_login(owner)
-    answer = browser.post("/team/alpha/settings/delete/", {"confirm": "alpine"})
+    answer = browser.post("/team/alpha/settings/?form=delete", {"confirm": "alpine"})
     assert answer.status_code == 400
     assert "is not" in answer.content.decode()
-    answer = browser.post("/team/alpha/settings/delete/", {"confirm": "alpha"}, follow=True)
+    answer = browser.post("/team/alpha/settings/?form=delete", {"confirm": "alpha"}, follow=True)
     assert "Alpha is deleted." in answer.content.decode()
     answer = browser.post("/account/", {"confirm": owner.get_username()})
     assert "Your account is deleted" in answer.content.decode()

@@ -27,12 +27,7 @@ REACHES: dict[str, tuple[str, ...]] = {
     "leave": ("viewer", "owner"),
 }
 """Who gets what was asked for."""
-UNSEEN: dict[str, tuple[str, ...]] = {
-    "person": (),
-    "writer": (),
-    "operator": (),
-    "token": ("viewer", "approver", "stranger", "operator"),
-}
+UNSEEN: dict[str, tuple[str, ...]] = {"person": (), "writer": (), "operator": ()}
 """Who is told that there is nothing; the strangers, where it is not said."""
 
 
@@ -51,10 +46,15 @@ class Page:
     query: str = ""
 
     def __str__(self) -> str:
-        return f"{self.method} {self.name}"
+        action = " ".join(self.ids[one] for one in ("rows", "action") if one in self.ids)
+        form = self.query.removeprefix("?form=") if self.method == "post" else ""
+        return " ".join(filter(None, (self.method, self.name, form.partition("?")[0], action)))
 
     def address(self, world: World, **instead: Any) -> str:
-        values = {name: world.ids.get(kept, kept) for name, kept in self.ids.items()}
+        values = {
+            name: kept if name in ("rows", "action") else world.ids.get(kept, kept)
+            for name, kept in self.ids.items()
+        }
         if self.in_team:
             values["slug"] = world.alpha.slug
         return reverse(self.name, kwargs={**values, **instead}) + self.query
@@ -73,6 +73,10 @@ class Page:
 
 def _post(name: str, need: str, **more: Any) -> Page:
     return Page(name, need, "post", **more)
+
+
+def _act(rows: str, pk: str, action: str, need: str, **more: Any) -> Page:
+    return _post("act", need, ids={"rows": rows, "pk": pk, "action": action}, **more)
 
 
 PROJECT = {"pk": "project"}
@@ -103,67 +107,65 @@ PAGES = (
     _post("team-new", "person", in_team=False, data=lambda w: NAMED),
     Page("dashboard", "view"),
     Page("portfolio", "view", query="?plan=1"),
-    _post("portfolio-save", "edit", data=lambda w: {"name": "All"}),
+    _post("portfolio", "edit", query="?form=save", data=lambda w: {"name": "All"}),
     Page("project-new", "edit"),
     _post("project-new", "edit", data=lambda w: {**EDITED, "name": "Another"}),
     Page("project", "view", ids=PROJECT),
     Page("project-completion", "view", ids=PROJECT),
     Page("project-edit", "edit", ids=PROJECT),
     _post("project-edit", "edit", ids=PROJECT, data=lambda w: EDITED),
-    _post("project-archive", "edit", ids=PROJECT),
-    _post("project-delete", "edit", ids={"pk": "empty_project"}),
-    _post("project-save", "edit", ids=PROJECT, data=lambda w: {"name": "Kept"}),
-    _post("project-upload", "edit", ids=PROJECT, data=_file),
-    _post("upload-delete", "edit", ids={**PROJECT, "upload": "upload"}),
-    _post("alert-acknowledge", "edit", ids={"pk": "alert"}),
+    _post("project", "edit", ids=PROJECT, query="?form=save", data=lambda w: {"name": "Kept"}),
+    _post("project", "edit", ids=PROJECT, query="?form=upload", data=_file),
+    _act("projects", "project", "archive", "edit"),
+    _act("projects", "project", "unarchive", "edit"),
+    _act("projects", "empty_project", "delete", "edit"),
+    _act("uploads", "upload", "delete", "edit"),
+    _act("alerts", "alert", "acknowledge", "edit"),
     Page("team-settings", "view"),
-    _post("team-settings", "own", data=lambda w: NAMED),
-    Page("team-prices", "view"),
-    _post("team-prices", "own", data=lambda w: {"finance.tax_rate~pct": "20"}),
-    Page("team-members", "view"),
-    _post("team-members", "own", data=lambda w: {"role": "viewer", "days": "3"}),
-    _post("member-role", "own", ids={"pk": "member"}, data=lambda w: {"role": "editor"}),
-    _post("member-remove", "leave", ids={"pk": "member"}),
-    _post("invitation-revoke", "own", ids={"pk": "invitation"}),
-    Page("team-servers", "view"),
-    _post("team-servers", "edit", data=lambda w: QUOTE),
-    Page("quote", "edit", ids={"pk": "quote"}),
-    _post("quote", "edit", ids={"pk": "quote"}, data=lambda w: QUOTE),
-    _post("quote-remove", "edit", ids={"pk": "quote"}),
-    Page("team-tokens", "view"),
-    _post("team-tokens", "view", data=lambda w: {
+    _post("team-settings", "own", query="?form=team", data=lambda w: NAMED),
+    _post("team-settings", "own", query="?form=members",
+          data=lambda w: {"role": "viewer", "days": "3"}),
+    _post("team-settings", "view", query="?form=tokens", data=lambda w: {
         "name": "T", "kind": "personal", "scopes": ["read"], "days": "3"}),
-    _post("token-revoke", "token", ids={"pk": "token"}),
-    Page("team-alerts", "view"),
-    _post("team-alerts", "own", data=lambda w: {
+    _post("team-settings", "own", query="?form=alerts", data=lambda w: {
         "url": "jsons://hooks.test/c", "events": ["project.price_moved"]}),
-    _post("alert-target-test", "own", ids={"pk": "webhook"}),
-    _post("alert-target-remove", "own", ids={"pk": "webhook"}),
-    Page("team-audit", "view"),
-    Page("team-delete", "own"),
-    _post("team-delete", "own", data=_without_jobs),
+    _post("team-settings", "own", query="?form=delete", data=_without_jobs),
+    _act("members", "member", "role", "own", data=lambda w: {"role": "editor"}),
+    _act("members", "member", "remove", "leave"),
+    _act("invitations", "invitation", "revoke", "own"),
+    _act("tokens", "token", "revoke", "token"),
+    _act("webhooks", "webhook", "test", "own"),
+    _act("webhooks", "webhook", "remove", "own"),
+    Page("team-prices", "view"),
+    _post("team-prices", "own", query="?form=rates", data=lambda w: {"finance.tax_rate~pct": "20"}),
+    _post("team-prices", "edit", query="?form=quote", data=lambda w: QUOTE),
+    Page("quote", "view", ids={"pk": "quote"}),
+    _post("quote", "edit", ids={"pk": "quote"}, query="?form=quote", data=lambda w: QUOTE),
+    _act("quotes", "quote", "remove", "edit"),
     Page("account", "person", in_team=False),
     Page("save", "writer", in_team=False, query=WORK),
     _post("save", NOBODY, in_team=False, query=WORK, data=_saves),
     Page("comparison", "view", in_team=False, ids={"pk": "draft"}),
     Page("comparison-since", "view", in_team=False, ids={"pk": "draft"}),
     Page("comparison-pack", "view", in_team=False, ids={"pk": "draft"}),
-    _post("comparison-edit", "edit", in_team=False, ids={"pk": "draft"}, data=lambda w: NAMED),
-    _post("comparison-submit", "edit", in_team=False, ids={"pk": "draft"}),
-    _post("comparison-send-back", "edit", in_team=False, ids={"pk": "submitted"}),
-    _post("comparison-approve", "approve", in_team=False, ids={"pk": "submitted"}),
-    _post("comparison-delete", "edit", in_team=False, ids={"pk": "draft"}),
+    _post("comparison", "edit", in_team=False, ids={"pk": "draft"}, query="?form=note",
+          data=lambda w: NAMED),
+    _post("comparison", "edit", in_team=False, ids={"pk": "submitted"}, query="?form=back"),
+    _act("comparisons", "draft", "submit", "edit"),
+    _act("comparisons", "submitted", "approve", "approve"),
+    _act("comparisons", "draft", "delete", "edit"),
     Page("comparison-export", "view", in_team=False, ids={"pk": "draft", "form": "csv"}),
     Page("saved-portfolio", "view", in_team=False, ids={"pk": "portfolio"}),
-    _post("saved-portfolio-approve", "approve", in_team=False, ids={"pk": "portfolio"}),
-    _post("saved-portfolio-delete", "edit", in_team=False, ids={"pk": "portfolio"}),
+    _act("portfolios", "portfolio", "approve", "approve"),
+    _act("portfolios", "portfolio", "delete", "edit"),
     Page("saved-portfolio-export", "view", in_team=False,
          ids={"pk": "portfolio", "form": "csv"}),
     Page("job", "view", in_team=False, ids={"pk": "job"}),
     _post("job-cancel", "edit", in_team=False, ids={"pk": "job"}),
     Page("operator", "operator", in_team=False),
-    _post("operator-refresh", "operator", in_team=False, data=lambda w: {"providers": ["aws"]}),
-    _post("quarantined-prices", "operator", in_team=False,
+    _post("operator", "operator", in_team=False, query="?form=refresh",
+          data=lambda w: {"providers": ["aws"]}),
+    _post("operator", "operator", in_team=False, query="?form=decide",
           data=lambda w: {"decision": "reject", "part": w.ids["quarantined"]}),
 )  # fmt: skip
 BY_OTHER_MEANS = {"join"}

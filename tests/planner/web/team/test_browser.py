@@ -110,8 +110,7 @@ def _job(work, state: str) -> str:
 
 
 def addresses(project, plan, quote) -> dict[str, str]:
-    here, settings = "/team/alpha/", "/team/alpha/settings/"
-    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "alerts/", "audit/")
+    here = "/team/alpha/"
     return {
         "dashboard": here,
         "portfolio": f"{here}portfolio/?plan=1&project={project}",
@@ -120,8 +119,9 @@ def addresses(project, plan, quote) -> dict[str, str]:
         "comparison": f"/c/{plan}/",
         "since": f"/c/{plan}/since/",
         "save": f"/save/?{urlencode(PLAN)}",
-        **{f"settings {name}": settings + name for name in of_settings},
-        "quote": f"{settings}servers/{quote}/",
+        "settings": f"{here}settings/",
+        "prices": f"{here}prices/",
+        "quote": f"{here}prices/quotes/{quote}/",
         "operator": "/operator/",
         "usage": "/usage/",
         "new team": "/teams/new/",

@@ -20,7 +20,7 @@ def dashboard(browser: Client, work: Workspace, query: str = "") -> str:
 def test_the_reason_is_asked_for_and_shown_to_the_author(work, signed_in):
     plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
     assert "Reason, for whoever submitted it" in dashboard(signed_in(Role.APPROVER), work)
-    address = f"/c/{plan.pk}/send-back/"
+    address = f"/c/{plan.pk}/?form=back"
     refused = signed_in(Role.APPROVER).post(address, {"reason": "a" * 501})
     assert refused.status_code == 400
     assert "a" * 501 in text(refused)
@@ -44,7 +44,7 @@ def test_an_open_alert_is_shown_until_it_was_seen(work, signed_in):
     assert "It moved." in dashboard(browser, work)
     browser.post(f"/team/alpha/alerts/{alert.pk}/acknowledge/")
     assert "It moved." not in dashboard(browser, work)
-    audit = text(signed_in(Role.OWNER).get("/team/alpha/settings/audit/"))
+    audit = text(signed_in(Role.OWNER).get("/team/alpha/settings/"))
     assert "acknowledged the alert" in audit
     assert re.search(r"<strong>It moved\.</strong>\s", audit)
 

@@ -53,7 +53,7 @@ def test_a_quarantined_part_is_shown_with_its_reason_and_its_largest_changes(wai
 
 def test_a_ticked_part_is_released_and_written_down(waiting, operator):
     data = {"part": waiting.pk, "decision": "release"}
-    page = text(operator.post("/operator/prices/", data, follow=True))
+    page = text(operator.post("/operator/?form=decide", data, follow=True))
     assert "Released: 1 part, published now." in page
     assert "Quarantined:" not in page
     waiting.refresh_from_db()
@@ -68,9 +68,9 @@ def test_a_ticked_part_is_released_and_written_down(waiting, operator):
 
 def test_a_ticked_part_is_rejected_and_nothing_ticked_is_nothing_decided(waiting, operator):
     revisions = Revision.objects.count()
-    page = text(operator.post("/operator/prices/", {"decision": "release"}, follow=True))
+    page = text(operator.post("/operator/?form=decide", {"decision": "release"}, follow=True))
     assert "Tick the parts" in page
-    operator.post("/operator/prices/", {"part": waiting.pk, "decision": "reject"})
+    operator.post("/operator/?form=decide", {"part": waiting.pk, "decision": "reject"})
     waiting.refresh_from_db()
     assert waiting.state == "rejected"
     assert Revision.objects.count() == revisions

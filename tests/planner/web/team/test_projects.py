@@ -25,7 +25,7 @@ def here(project) -> str:
 
 def send(browser, here, content: bytes, name: str = "paid.csv", **more):
     file = SimpleUploadedFile(name, content, "text/csv")
-    return browser.post(f"{here}uploads/", {"file": file}, **more)
+    return browser.post(f"{here}?form=upload", {"file": file}, **more)
 
 
 def test_a_new_project_is_made_with_budget_and_watch(work, signed_in):
@@ -72,7 +72,7 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, he
 
 def test_an_answer_of_the_project_is_saved(work, project, here, signed_in):
     values = {"name": "Kept", "note": "why"}
-    answer = signed_in(Role.EDITOR).post(f"{here}save/", values)
+    answer = signed_in(Role.EDITOR).post(f"{here}?form=save", values)
     kept = SavedComparison.objects.get(name="Kept")
     assert answer["Location"] == f"/c/{kept.pk}/"
     assert kept.note == "why"

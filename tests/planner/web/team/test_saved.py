@@ -23,6 +23,10 @@ def here(kept) -> str:
     return f"/c/{kept.pk}/"
 
 
+def approval(kept: SavedComparison) -> str:
+    return f"/team/alpha/comparisons/{kept.pk}/approve/"
+
+
 def seen(page: str) -> str:
     """The words between the tags of a page."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
@@ -59,8 +63,8 @@ def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, sig
     version = saved_comparisons.submit(work.access(Role.EDITOR), kept).version
     typed = {"reason": "<script>alert(1)</script>=1+1", "version": version}
     approver = signed_in(Role.APPROVER)
-    stale = approver.post(f"{here}send-back/", typed | {"version": version - 1})
-    approver.post(f"{here}send-back/", typed)
+    stale = approver.post(f"{here}?form=back", typed | {"version": version - 1})
+    approver.post(f"{here}?form=back", typed)
     pages = (stale, *(signed_in(Role.EDITOR).get(page) for page in (here, "/team/alpha/")))
     for page in pages:
         shown = page.content.decode()
@@ -73,10 +77,10 @@ def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
     project = reverse("project", args=("alpha", kept.project_id))
     saved_comparisons.submit(work.access(Role.APPROVER), kept)
     for page in (here, project):
-        assert f"{here}approve/" not in text(signed_in(Role.APPROVER).get(page))
-        assert f"{here}approve/" in text(signed_in(Role.OWNER).get(page))
+        assert approval(kept) not in text(signed_in(Role.APPROVER).get(page))
+        assert approval(kept) in text(signed_in(Role.OWNER).get(page))
     SavedComparison.objects.filter(pk=kept.pk).update(submitted_by=work.users[Role.OWNER])
-    assert f"{here}approve/" in text(signed_in(Role.OWNER).get(here))
+    assert approval(kept) in text(signed_in(Role.OWNER).get(here))
 
 
 def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
@@ -84,10 +88,10 @@ def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
     version = saved_comparisons.submit(work.access(), kept).version
     owner, here = signed_in(), f"/c/{kept.pk}/"
     assert "Approve it 73,980 USD over budget" in text(owner.get(here)).replace("\u00a0", " ")
-    refused = text(owner.post(f"{here}approve/", {"version": version}, follow=True))
+    refused = text(owner.post(approval(kept), {"version": version}, follow=True))
     assert "Not approved: it is 73,980 USD over" in refused.replace("\u00a0", " ")
     assert state_of(kept) == State.SUBMITTED
-    owner.post(f"{here}approve/", {"version": version, "over_budget": "on"})
+    owner.post(approval(kept), {"version": version, "over_budget": "on"})
     assert state_of(kept) == State.APPROVED
 
 
@@ -107,14 +111,14 @@ def test_approving_within_the_budget_asks_nothing(work, signed_in):
     kept = work.saved(work.project(budget="1000000"))
     version = saved_comparisons.submit(work.access(), kept).version
     assert "over_budget" not in text(signed_in().get(f"/c/{kept.pk}/"))
-    signed_in().post(f"/c/{kept.pk}/approve/", {"version": version})
+    signed_in().post(approval(kept), {"version": version})
     assert state_of(kept) == State.APPROVED
 
 
 def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
     version = kept.version
     saved_comparisons.submit(work.access(), kept)
-    page = text(signed_in().post(f"{here}approve/", {"version": version}, follow=True))
+    page = text(signed_in().post(approval(kept), {"version": version}, follow=True))
     assert "It has changed since you read it" in page
     assert state_of(kept) == State.SUBMITTED
 

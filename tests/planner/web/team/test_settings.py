@@ -12,25 +12,26 @@ from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import REQUEST
 
-PRICES = "/team/alpha/settings/prices/"
-SERVERS = "/team/alpha/settings/servers/"
+HERE = "/team/alpha/prices/"
+PRICES = f"{HERE}?form=rates"
+SERVERS = f"{HERE}?form=quote"
+SETTINGS = "/team/alpha/settings/?form=team"
 QUOTE = {"label": "Quoted", "slug": "our-h100", "server": "dgx-h100", "unit_price": "310000"}
 
 
 def test_rules_of_projects_are_kept_a_line_each(work, signed_in):
     values = {"name": "Alpha", "currency": "USD"}
     rules = "account:4711=Speech\n\n  tag:team:ml-*=Vision  "
-    signed_in().post("/team/alpha/settings/", values | {"project_rules": rules})
+    signed_in().post(SETTINGS, values | {"project_rules": rules})
     work.team.refresh_from_db()
     assert work.team.project_rules == ["account:4711=Speech", "tag:team:ml-*=Vision"]
-    page = text(signed_in().post("/team/alpha/settings/", values | {"project_rules": "red"}))
+    page = text(signed_in().post(SETTINGS, values | {"project_rules": "red"}))
     assert "is no rule like" in page.partition('id="teamsettings-project_rules_error"')[2][:200]
-    assert "project rules" not in page
 
 
 def test_a_discount_is_inherited_by_comparisons(work, signed_in):
     values = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.5"}
-    assert signed_in().post(PRICES, values)["Location"] == PRICES
+    assert signed_in().post(PRICES, values)["Location"] == HERE
     work.team.refresh_from_db()
     scenarios = compare_for_team(REQUEST, work.team).answer.by_key
     assert scenarios["on_demand"].total_cost == Decimal("87292.24")  # half the rent
@@ -89,6 +90,6 @@ def quote(work) -> ServerQuote:
 
 def test_a_quote_is_changed_and_keeps_its_short_name(work, quote, signed_in):
     values = {**QUOTE, "slug": "other", "version": quote.version}
-    signed_in(Role.EDITOR).post(f"{SERVERS}{quote.pk}/", values)
+    signed_in(Role.EDITOR).post(f"{HERE}quotes/{quote.pk}/?form=quote", values)
     quote.refresh_from_db()
     assert (quote.slug, quote.server["unit_price"]) == ("our-h100", 310000.0)

@@ -25,7 +25,7 @@ def test_a_window_is_planned_with_and_kept(projects, signed_in):
     page = text(browser.get(HERE, values))
     assert 'value="2027-04"' in page
     assert "It pays" in page
-    browser.post(f"{HERE}save/", {**values, "name": "Later"})
+    browser.post(f"{HERE}?form=save", {**values, "name": "Later"})
     (one, other) = SavedPortfolio.objects.get().request["projects"]
     assert one["window"] == {"start": "2027-02", "deadline": "2027-04"}
     assert "window" not in other
@@ -47,7 +47,7 @@ def test_a_window_that_cannot_be_names_its_project(projects, signed_in, side, ty
 def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
     values = {"plan": "1", "project": [projects[0].pk], "name": "Board", "shares": "use"}
     browser = signed_in()
-    browser.post(f"{HERE}save/", values)
+    browser.post(f"{HERE}?form=save", values)
     saved = SavedPortfolio.objects.get()
     assert (saved.name, saved.read_answer().shares_method) == ("Board", "use")
     assert [one.name for one in saved.read_answer().projects] == ["speech"]
@@ -58,7 +58,7 @@ def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
 def test_a_large_plan_is_kept_by_a_job_that_leads_to_it(projects, signed_in):
     values = {"plan": "1", "project": [p.pk for p in projects], "name": "Large"}
     browser = signed_in()
-    browser.post(f"{HERE}save/", {**values, "in_background": "on"})
+    browser.post(f"{HERE}?form=save", {**values, "in_background": "on"})
     job, saved = Job.objects.get(), SavedPortfolio.objects.get()
     assert job.result == {"saved_portfolio": str(saved.pk)}
     assert str(saved.pk) in text(browser.get(f"/jobs/{job.pk}/"))
@@ -67,7 +67,7 @@ def test_a_large_plan_is_kept_by_a_job_that_leads_to_it(projects, signed_in):
 def test_a_kept_plan_is_approved_and_exported(work, projects, signed_in):
     saved = work.portfolio(role=Role.EDITOR)
     browser = signed_in(Role.APPROVER)
-    browser.post(f"/portfolios/{saved.pk}/approve/", {"version": saved.version})
+    browser.post(f"/team/alpha/portfolios/{saved.pk}/approve/", {"version": saved.version})
     assert "approved" in text(browser.get(f"/portfolios/{saved.pk}/"))
     exported = browser.get(f"/portfolios/{saved.pk}/export/xlsx/")
     assert exported.content[:2] == b"PK"
@@ -79,7 +79,7 @@ def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
     saved = work.portfolio(role=Role.APPROVER)
     browser = signed_in(Role.APPROVER)
     assert "Approve</button>" not in text(browser.get(f"/portfolios/{saved.pk}/"))
-    page = browser.post(f"/portfolios/{saved.pk}/approve/", {"version": 1}, follow=True)
+    page = browser.post(f"/team/alpha/portfolios/{saved.pk}/approve/", {"version": 1}, follow=True)
     assert "You saved it" in text(page)
 
 
