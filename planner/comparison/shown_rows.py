@@ -33,7 +33,7 @@ def shown_rows(answer: ComparisonAnswer) -> list[Section]:
     best = answer.recommended
     sections: list[tuple[str, Iterable[Row]]] = [
         ("Advice", _advice(answer)),
-        (FIGURES, _figures(answer)),
+        (FIGURES, figure_rows(answer)),
         ("Ways to buy", _ways(answer)),
         ("What to buy or sign", _purchases(answer, best)),
         ("What is paid for", _costs(answer, best)),
@@ -73,7 +73,8 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
         yield "What would change it", sentence, ""
 
 
-def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
+def figure_rows(answer: ComparisonAnswer) -> Iterator[Row]:
+    """Total and figures of the verdict, the price lists and the exchange rate used."""
     verdict, currency = answer.verdict, answer.currency
     if verdict is None:
         return
@@ -90,6 +91,8 @@ def _figures(answer: ComparisonAnswer) -> Iterator[Row]:
 def _write(value: Any, kind: str, currency: str) -> tuple[str, str]:
     if kind == "money":
         return _money(value, currency)
+    if kind == "price":
+        return f"{value:,.2f}", currency
     if kind == "share":
         return f"{value:.0%}", "of cases"
     if kind == "month":

@@ -6,12 +6,27 @@ import datetime as dt
 from decimal import Decimal
 
 from planner.contract.amounts import parse_month
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import CAUSE_TITLES, budget_title
+from pricing.common.words import pluralize
 
 Value = str | float | dt.date | Decimal | None
 Fact = tuple[str, Value, str]
-"""Title, value and what it is: money, share, month, day, or text."""
+"""Title, value and what it is: money, price, share, month, day, or text."""
+
+
+STOPPED_AFTER = 12
+"""Months of work after which it is told what is owed if there is no more."""
+
+
+def reserved_ahead(answer: ComparisonAnswer) -> Decimal:
+    """What the plan pays upfront for capacity reserved by date, in the answer's currency."""
+    parts = answer.verdict.decision if answer.verdict else ()
+    reserved = {one.source for one in parts if one.action == "reserve"}
+    lines = answer.recommended.lines if answer.recommended else ()
+    upfront = [one for one in lines if one.category is Category.UPFRONT]
+    return sum((one.amount for one in upfront if one.source in reserved), Decimal(0))
 
 
 def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
@@ -19,7 +34,7 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
     out. Its total and present value stand elsewhere."""
     if answer.verdict is None:
         return []
-    verdict, interval = answer.verdict, answer.verdict.range
+    verdict, interval, owed = answer.verdict, answer.verdict.range, answer.verdict.owed_after
     within = "8 of 10 cases" if interval is None or interval.holds else "Range that does not hold"
     facts: list[Fact] = [
         ("Expected cost", verdict.expected, "money"),
@@ -30,10 +45,21 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
         (f"{within}, from", interval.p10 if interval else None, "money"),
         (f"{within}, to", interval.p90 if interval else None, "money"),
         ("Of this range", (interval.note or None) if interval else None, ""),
+        *(
+            (f"A million tokens, {name}", amount, "price")
+            for name, amount in answer.cost_per_million_tokens.items()
+        ),
         ("Capital to approve now", verdict.capital_to_approve, "money"),
         ("Contracts to sign now", verdict.obligation_to_sign, "money"),
+        ("Reserved by date", reserved_ahead(answer) or None, "money"),
         ("Due within the plan", verdict.within_horizon, "money"),
-        ("Owed afterwards", verdict.owed_after, "money"),
+        ("Owed afterwards", None if owed is None else max(owed, Decimal(0)), "money"),
+        ("Tax saved afterwards", -owed if owed and owed < 0 else None, "money"),
+        *(
+            (f"Owed if it stops after {pluralize(int(one.months), 'month')}", one.owed, "money")
+            for one in answer.stops
+            if one.months == (answer.assumption("risk.end_after_months") or STOPPED_AFTER)
+        ),
         ("Resale counted", verdict.resale, "money"),
         ("Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"),
         ("Stays the cheapest", verdict.confidence, "share"),

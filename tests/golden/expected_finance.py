@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.verdict import BudgetUse, Verdict
 from tests.golden.shown import TITLES, money, named_month, number, percent
 
 
@@ -56,13 +55,3 @@ def returns(shown: ScenarioAnswer, currency: str) -> list[str]:
         f"Cost per year {money(one.cost_per_year, currency)}",
         f"Against: {TITLES[one.against]}, which buys and leases nothing.",
     ]
-
-
-def budget_words(use: BudgetUse, told: Verdict, currency: str) -> str:
-    """What is left of a budget, what counts against it, and whether the range goes beyond it."""
-    state = "over" if use.headroom < 0 else "left of"
-    left = f"{money(abs(use.headroom), currency)} {state} {money(use.budget, currency)}"
-    is_held = use.kind == "total" and use.headroom >= 0
-    is_beyond = told.range is not None and told.range.p90 > use.budget
-    more = "In more than 1 of 10 cases it is not enough." if is_held and is_beyond else ""
-    return " ".join(filter(None, (left, use.sentence, more)))

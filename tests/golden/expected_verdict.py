@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, PriceAge, PriceCoverage
-from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
-from tests.golden.expected_finance import budget_words
+from planner.contract.answer.verdict import BudgetUse, DecisionPart
 from tests.golden.shown import (
     OPTION_HEADS,
     PROVIDERS,
@@ -41,87 +40,42 @@ def day(value: dt.date) -> str:
     return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
 
 
-def _capital(told: Verdict, answer: ComparisonAnswer) -> str:
-    return _or_nothing(told.capital_to_approve, answer.currency)
-
-
-def _due(told: Verdict, currency: str) -> str:
-    due = money(told.within_horizon, currency)
-    return f"{due} net of {money(told.resale, currency)} of resale" if told.resale else due
-
-
-def _owed(told: Verdict, currency: str) -> str:
-    if told.owed_after is not None and told.owed_after < 0:
-        return f"nothing {money(-told.owed_after, currency)} of tax saved later is counted"
-    owed = _or_nothing(told.owed_after, currency)
-    goes_on = "after" in told.sentence and "and not counted" in told.sentence
-    return f"{owed} of what is counted; contracts go on" if goes_on else owed
-
-
-def _costs(told: Verdict, currency: str) -> list[list[str]]:
-    added = {CAUSES[c]: n for c, n in told.risk_allowance.items() if abs(n) >= Decimal("0.5")}
-    causes = ", ".join(f"{cause} {amount:+,.0f}" for cause, amount in added.items())
-    rows, note = [], ""
-    if told.expected is not None:
-        rows.append(["Expected cost", money(told.expected, currency)])
-        note = f" risk allowance {money(told.expected - told.total, currency)}: {causes}"
-    return [*rows, ["As stated", money(told.total, currency) + (note if added else "")]]
-
-
-def _stopped(answer: ComparisonAnswer) -> list[list[str]]:
-    rows = []
-    for row in answer.stops:
-        if row.months == 12:
-            owed = money(row.owed, answer.currency) if row.owed else "nothing"
-            parts = {"servers would fetch": row.resale, "paid upfront for later": row.paid_ahead}
-            note = "; ".join(f"{w} {money(x, answer.currency)}" for w, x in parts.items() if x)
-            rows.append(["Owed if it stops after 12 months", f"{owed} {note}".rstrip()])
-    return rows
-
-
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
-    """Title and figure of each field of the verdict's block, in its order."""
+    """Title and figure of each fact of the verdict, as page and paper write them."""
     told, currency = answer.verdict, answer.currency
     if told is None or told.total is None:
         return []
-    rows = _costs(told, currency)
-    if told.range:
-        low, high = money(told.range.p10, currency), money(told.range.p90, currency)
-        note = f" {told.range.note}" if told.range.note else ""
-        rows.append(["In 8 of 10 cases", f"{low} – {high}{note}"])
-    rows.append(["Capital to approve now", _capital(told, answer)])
-    if told.obligation_to_sign is not None:
-        rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
-    rows += [*_by_date(told, answer), *_budgets(told, currency)]
-    within = f"Due within {answer.horizon_months} months"
-    rows.append([within, _due(told, currency)])
-    rows.append(["Owed afterwards", _owed(told, currency)])
-    rows += _stopped(answer)
-    if told.resale is not None:
-        rows.append(["Resale counted at the end", money(told.resale, currency)])
+    every = {"Total": told.total, "In today's money": told.present_value, **workbook_facts(answer)}
+    rows = []
+    for title, value in every.items():
+        if value in (None, ""):
+            continue
+        if isinstance(value, dt.date):
+            words = day(value) if title == "Oldest rental price paid" else f"{value:%B %Y}"
+        elif isinstance(value, float):
+            words = f"{percent(value)} of cases"
+        elif isinstance(value, Decimal):
+            cents = 2 if 0 < abs(value) < 1000 else 0
+            words = f"{value:,.{cents}f} {currency}"
+        else:
+            words = value
+        rows.append([title, words])
+    return rows
+
+
+def _advised(answer: ComparisonAnswer) -> list[list[str]]:
+    """When it pays back, and how often it stays the cheapest."""
+    told, rows = answer.verdict, []
+    assert told
     if told.capital_to_approve is not None:
         rows.append(["Pays back", payback(answer)])
     others = [one for one in answer.feasible if one.allowed and one.lines != _lines(answer)]
-    if not others:
-        rows.append(["Other plans", "none that may be advised"])
-    elif told.confidence is not None:
+    if others and told.confidence is not None:
         assert answer.risk
         samples = answer.risk.samples
         cases = round(told.confidence * samples)
         shown = "all" if cases == samples else number(cases)
-        words = f"in {shown} of {number(samples)} simulated cases"
-        rows.append(["Stays the cheapest", words])
-    rows.append(["In today's money", money(told.present_value, currency)])
-    rows.append(["Prices", prices(answer)])
-    rents = any(one.purchase_option != "owned" for one in told.decision)
-    seen = "its price list has no dates" if rents else "nothing is rented"
-    seen = day(told.oldest_price) if told.oldest_price else seen
-    rows.append(["Oldest rental price paid", seen])
-    if answer.exchange_rate:
-        rate = f"{answer.exchange_rate.units_per_usd} {currency} per USD"
-        if answer.exchange_rate.as_of:
-            rate += f", {day(answer.exchange_rate.as_of)}"
-        rows.append(["Exchange rate", rate])
+        rows.append(["Stays the cheapest", f"in {shown} of {number(samples)} simulated cases"])
     return rows
 
 
@@ -130,17 +84,16 @@ def first_facts(answer: ComparisonAnswer) -> list[list[str]]:
     told, currency = answer.verdict, answer.currency
     if told is None or told.total is None:
         return []
-    every = {row[0]: row[1] for row in figures(answer)}
-    said = {every.get("Expected cost", every["As stated"]): "all of it"}
+    said = {money(told.total if told.expected is None else told.expected, currency): "all of it"}
     if told.range:
         said[money(told.range.p10, currency)] = "the low end of the range"
-    titles = ("Capital to approve now", "Contracts to sign now", "Reserved by date")
-    signed = [
-        [title, every[title].removesuffix(" to sign and pay ahead")]
-        for title in titles
-        if every.get(title, "nothing") != "nothing"
-    ]
-    rows = [[title, said.get(words, words)] for title, words in signed]
+    signed = {
+        "Capital to approve now": told.capital_to_approve,
+        "Contracts to sign now": told.obligation_to_sign,
+        "Reserved by date": _by_date(answer),
+    }
+    amounts = {title: money(amount, currency) for title, amount in signed.items() if amount}
+    rows = [[title, said.get(words, words)] for title, words in amounts.items()]
     rows = rows or [["To sign or approve now", "nothing"]]
     for one in told.budget:
         left = f"{money(abs(one.headroom), currency)} {'over' if one.headroom < 0 else 'left'}"
@@ -152,9 +105,7 @@ def first_facts(answer: ComparisonAnswer) -> list[list[str]]:
     if told.deadline:
         rows.append([f"Deadline {dt.date.fromisoformat(told.deadline + '-01'):%B %Y}",
                      f"kept in {percent(told.deadline_chance)} of cases"])  # fmt: skip
-    rows += [[title, every[title]] for title in ("Pays back", "Stays the cheapest")
-             if title in every]  # fmt: skip
-    return rows[:5]
+    return [*rows, *_advised(answer)][:5]
 
 
 def _lines(answer: ComparisonAnswer) -> Any:
@@ -162,22 +113,13 @@ def _lines(answer: ComparisonAnswer) -> Any:
     return answer.recommended.lines
 
 
-def _or_nothing(amount: Any, currency: str) -> str:
-    return money(amount, currency) if amount else "nothing"
-
-
-def _by_date(told: Verdict, answer: ComparisonAnswer) -> list[list[str]]:
+def _by_date(answer: ComparisonAnswer) -> Decimal:
     """What calendar reservations take before they begin, as the decision says it."""
-    keys = {one.source for one in told.decision if one.action == "reserve"}
-    ahead = [one for one in _lines(answer) if one.source in keys and one.category == "upfront"]
-    amounts = [one.amount for one in ahead]
-    shown = money(sum(amounts), answer.currency)
-    return [["Reserved by date", f"{shown} to sign and pay ahead"]] if amounts else []
-
-
-def _budgets(told: Verdict, currency: str) -> list[list[str]]:
-    rows = [[_budget_title(one), budget_words(one, told, currency)] for one in told.budget]
-    return rows or [["Budget", "none given"]]
+    assert answer.verdict
+    keys = {one.source for one in answer.verdict.decision if one.action == "reserve"}
+    lines = answer.recommended.lines if answer.recommended else ()
+    ahead = [one for one in lines if one.source in keys and one.category == "upfront"]
+    return sum((one.amount for one in ahead), Decimal(0))
 
 
 def _budget_title(use: BudgetUse) -> str:
@@ -197,20 +139,6 @@ def payback(answer: ComparisonAnswer) -> str:
     index = 12 * (year - first_year) + month - first_month
     is_within = index < answer.horizon_months
     return f"{MONTHS[month - 1]} {year}" if is_within else "only with the resale at the end"
-
-
-def prices(answer: ComparisonAnswer) -> str:
-    """Whose prices the requests of these tests pay: no team asks them."""
-    plan = answer.recommended
-    assert plan
-    cut = []
-    for row in plan.costs_by_source:
-        offer = answer.offers.get(row.source)
-        if offer and offer.multiplier != 1:
-            change = f"{abs(offer.multiplier * 100 - 100):.3g}%"
-            sign = "−" if offer.multiplier < 1 else "+"
-            cut.append(f"{PROVIDERS[offer.provider]} {offer.instance_type} {sign}{change}")
-    return f"list prices, but {', '.join(dict.fromkeys(cut))}" if cut else "list prices"
 
 
 def decision(answer: ComparisonAnswer) -> list[str]:
@@ -375,9 +303,12 @@ def _age_of_part(part: PriceAge) -> str:
 # Workbook -------------------------------------------------------------------------------------
 
 
-def workbook_facts(told: Verdict) -> dict[str, Any]:
+def workbook_facts(answer: ComparisonAnswer) -> dict[str, Any]:
     """Title of each figure of the advice on the summary sheet → its value."""
-    interval = told.range
+    told = answer.verdict
+    assert told
+    interval, owed = told.range, told.owed_after
+    stopped = next((row.owed for row in answer.stops if row.months == 12), None)
     payback = dt.date.fromisoformat(f"{told.payback}-01") if told.payback else None
     allowance = {f"Risk allowance: {CAUSES[c]}": n for c, n in told.risk_allowance.items()}
     every: dict[str, Any] = {
@@ -386,10 +317,14 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
         "8 of 10 cases, from": interval and interval.p10,
         "8 of 10 cases, to": interval and interval.p90,
         "Of this range": (interval and interval.note) or None,
+        **{f"A million tokens, {n}": x for n, x in answer.cost_per_million_tokens.items()},
         "Capital to approve now": told.capital_to_approve,
         "Contracts to sign now": told.obligation_to_sign,
+        "Reserved by date": _by_date(answer) or None,
         "Due within the plan": told.within_horizon,
-        "Owed afterwards": told.owed_after,
+        "Owed afterwards": None if owed is None else max(owed, Decimal(0)),
+        "Tax saved afterwards": -owed if owed and owed < 0 else None,
+        "Owed if it stops after 12 months": stopped,
         "Resale counted": told.resale,
         "Pays back in": payback,
         "Stays the cheapest": told.confidence,

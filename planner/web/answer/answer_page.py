@@ -12,6 +12,7 @@ from functools import cached_property
 
 from django.http import QueryDict
 
+from planner.comparison.shown_rows import figure_rows
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import BreakEvenRow, Driver
@@ -50,7 +51,7 @@ class AnswerPage:
         self.reasons = tuple(map(with_labels, (self.verdict or answer.recommendation).reasons))
         self.decision = verdict.decision_parts(answer)
         self.beside_parts = verdict.beside_parts(answer)
-        self.figure_rows = verdict.figure_rows(answer)
+        self.figure_rows = list(figure_rows(answer))
         self.first_facts = verdict.first_facts(answer)
         self.assumed = verdict.assumed(answer)
         self.returns = verdict.list_returns(self.shown.finance, self.currency) if self.shown else []

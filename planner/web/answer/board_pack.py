@@ -372,8 +372,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowabl
     yield text(page.money_sentence)
     yield from map(text, page.verdict.ask_first)
     yield platypus.Spacer(1, 5)
-    figures = [(one.title, one.in_a_line) for one in page.figure_rows]
-    yield table(figures, (0.3, 0.7), header=False)
+    yield table(page.figure_rows, (0.45, 0.4, 0.15), header=False)
     yield from bullets("Why", page.reasons)
     yield from bullets("What would change it", page.verdict.turns)
     risk = page.answer.risk

@@ -24,6 +24,7 @@ from planner.contract.answer.scenario import (
     SourceCost,
 )
 from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
+from planner.exports.focus import describe_discount
 from planner.web.common.formatting import money, plain, singular, unit_words
 
 PURCHASE_VERBS: Mapping[str, str] = {
@@ -71,7 +72,11 @@ class SourceRow:
     def price_source(self) -> str:
         server = self.server
         if server is None:
-            return self.offer.source if self.offer else ""
+            offer = self.offer
+            discount = (
+                describe_discount(offer.multiplier) if offer and offer.multiplier != 1 else ""
+            )
+            return ", ".join(filter(None, (offer.source, discount))) if offer else ""
         source = "your own figure" if server.price_source == "request" else server.price_source
         low, high = server.unit_price_p10, server.unit_price_p90
         if low is None or high is None:

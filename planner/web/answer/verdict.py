@@ -18,18 +18,10 @@ from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioFinance
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
-from planner.exports.focus import describe_discount
+from planner.contract.figures import reserved_ahead
 from planner.web.common.formatting import money, number, percent
-from pricing.common.words import pluralize
 
-LIST_PRICES = "list prices"
 NOTHING = "nothing"
-_TEAM_PRICES: Mapping[str, str] = {
-    "price_adjustments": "contract discounts",
-    "custom_offers": "private offers",
-    "on_prem.servers": "",
-}
-"""Fields of the request in which the rates of a team stand, and what they are called."""
 _SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
 
 
@@ -161,31 +153,6 @@ def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     return f"−{saved}".replace(" ", "\u00a0")
 
 
-def prices_paid(answer: ComparisonAnswer) -> tuple[str, list[str]]:
-    """Whose prices the answer rests on, in a few words, and which they are where that is more
-    than a cell should hold: `("team rates", ["contract discounts: 2 of the team Alpha"])`."""
-    rates = [
-        f"{name}: {one.source}" if (name := _TEAM_PRICES[one.field]) else one.source
-        for one in answer.inherited
-        if one.field in _TEAM_PRICES
-    ]
-    plan = answer.recommended
-    paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
-    words = (
-        " ".join(
-            (labels.cloud_title(one.provider), one.instance_type, describe_discount(one.multiplier))
-        )
-        for one in map(answer.offers.get, paid)
-        if one is not None and one.multiplier != 1
-    )
-    changed = list(dict.fromkeys(words))
-    if rates:
-        return "team rates", [*rates, *changed]
-    if len(changed) == 1:
-        return f"{LIST_PRICES}, but {changed[0]}", []
-    return (f"{LIST_PRICES}, but {len(changed)} changed" if changed else LIST_PRICES), changed
-
-
 def assumed(answer: ComparisonAnswer) -> str:
     """What nobody asked for and the plan keeps to all the same: `NVIDIA with CUDA, …`."""
     left_open = {row.field: str(row.value) for row in answer.assumptions if not row.given}
@@ -226,85 +193,20 @@ def _months(months: float | None) -> str:
 class FigureRow:
     title: str
     words: str
-    term: str = ""
-    """Entry of the glossary that explains the title."""
-    note: str = ""
-    details: tuple[str, ...] = ()
-    """What folds below the words."""
     is_over: bool = False
-    """Whether it is a budget that the plan does not keep to."""
-
-    @property
-    def in_a_line(self) -> str:
-        """All of it, for paper: `nothing (rent falls due month by month)`."""
-        beside = "; ".join([*([self.note] if self.note else []), *self.details])
-        return f"{self.words} ({beside})" if beside else self.words
-
-
-def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
-    return list(_rows(answer, answer.verdict)) if answer.verdict else []
-
-
-STOPPED_AFTER = 12
-"""Months of work after which it is told what is owed if there is no more."""
-
-
-def _stopped(answer: ComparisonAnswer) -> Iterator[FigureRow]:
-    months = int(answer.assumption("risk.end_after_months") or STOPPED_AFTER)
-    row = next((one for one in answer.stops if one.months == months), None)
-    if row is not None:
-        words = {"servers would fetch": row.resale, "paid upfront for later": row.paid_ahead}
-        note = "; ".join(f"{w} {money(sum_, answer.currency)}" for w, sum_ in words.items() if sum_)
-        title = f"Owed if it stops after {pluralize(months, 'month')}"
-        yield FigureRow(title, _or_nothing(row.owed, answer.currency), note=note)
-
-
-def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
-    currency = answer.currency
-    yield from _cost_rows(verdict, currency)
-    yield from _cost_of_tokens(answer)
-    yield from _signed(answer, verdict)
-    yield from (_budget(one, verdict, currency) for one in verdict.budget)
-    if not verdict.budget:
-        yield FigureRow("Budget", "none given")
-    months = f"Due within {pluralize(answer.horizon_months, 'month')}"
-    resale = f"net of {money(verdict.resale, currency)} of resale" if verdict.resale else ""
-    yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
-    yield _owed(verdict, currency)
-    yield from _stopped(answer)
-    if verdict.resale is not None:
-        yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
-    payback = payback_words(answer)
-    if payback:
-        yield FigureRow("Pays back", payback)
-    cases = cheapest_cases(answer)
-    if is_the_only_plan(answer):
-        yield FigureRow("Other plans", "none that may be advised")
-    elif cases:
-        yield FigureRow("Stays the cheapest", f"in {cases}")
-    present = money(verdict.present_value, currency)
-    yield FigureRow("In today's money", present, term="present value")
-    paid, which = prices_paid(answer)
-    yield FigureRow("Prices", paid, details=tuple(which))
-    yield FigureRow("Oldest rental price paid", _oldest(verdict))
-    rate = answer.exchange_rate
-    if rate:
-        day = f", {name_day(rate.as_of)}" if rate.as_of else ""
-        yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+    """Whether it is a limit that the plan does not keep to."""
 
 
 def _signed(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     currency = answer.currency
-    beside = _beside_leases(verdict)
-    capital = _or_nothing(verdict.capital_to_approve or beside, currency)
-    note = "network and spares of what is leased" if beside else _due_later(answer, verdict)
-    yield FigureRow("Capital to approve now", capital, note=note)
+    capital = verdict.capital_to_approve or _beside_leases(verdict)
+    yield FigureRow("Capital to approve now", money(capital, currency) if capital else NOTHING)
     if verdict.obligation_to_sign is not None:
         signed = money(verdict.obligation_to_sign, currency)
         yield FigureRow("Contracts to sign now", signed)
-    dated = _paid_ahead(answer, verdict)
+    dated = reserved_ahead(answer)
     if dated:
-        yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
+        yield FigureRow("Reserved by date", money(dated, currency))
 
 
 MOST_FACTS = 5
@@ -354,98 +256,8 @@ def budget_fact(use: BudgetUse, currency: str) -> FigureRow:
     return FigureRow(title, words, is_over=use.headroom < 0)
 
 
-def _cost_of_tokens(answer: ComparisonAnswer) -> Iterator[FigureRow]:
-    shown = {name: number(float(c), 2) for name, c in answer.cost_per_million_tokens.items()}
-    if shown:
-        ends = f"{shown['p10']} to {shown['p90']} in 8 of 10 cases" if "p10" in shown else ""
-        words = f"{shown['expected']} {answer.currency}"
-        yield FigureRow("Cost of a million tokens", words, note=ends)
-
-
-def _cost_rows(verdict: Verdict, currency: str) -> Iterator[FigureRow]:
-    if verdict.expected is not None:
-        yield FigureRow("Expected cost", money(verdict.expected, currency))
-    allowance = describe_allowance(verdict, currency)
-    yield FigureRow("As stated", money(verdict.total, currency), note=allowance)
-    if verdict.range:
-        low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
-        title = "In 8 of 10 cases" if verdict.range.holds else "Range of published runs"
-        note = verdict.range.note
-        yield FigureRow(title, f"{low} – {high}", term="p10, p50, p90", note=note)
-
-
-def describe_allowance(verdict: Verdict, currency: str) -> str:
-    """What may turn out otherwise adds to the cost as stated, by cause, those of no effect left
-    out."""
-    if verdict.expected is None or verdict.total is None:
-        return ""
-    parts = [
-        f"{labels.CAUSE_TITLES[cause]} {amount:+,.0f}"
-        for cause, amount in verdict.risk_allowance.items()
-        if abs(amount) >= Decimal("0.5")
-    ]
-    added = money(verdict.expected - verdict.total, currency)
-    return f"risk allowance {added}: {', '.join(parts)}" if parts else ""
-
-
-def _due_later(answer: ComparisonAnswer, verdict: Verdict) -> str:
-    first = min((one.starts for one in verdict.decision if one.action == "buy"), default=None)
-    return f"due in {parse_month(first):%B %Y}" if first and first != answer.start else ""
-
-
-def _owed(verdict: Verdict, currency: str) -> FigureRow:
-    owed = verdict.owed_after or Decimal(0)
-    words = _or_nothing(max(owed, Decimal(0)), currency)
-    note = f"{money(-owed, currency)} of tax saved later is counted" if owed < 0 else ""
-    if labels.NOT_COUNTED in verdict.sentence:
-        note = "of what is counted; contracts go on"
-    return FigureRow("Owed afterwards", words, note=note)
-
-
-def _paid_ahead(answer: ComparisonAnswer, verdict: Verdict) -> Decimal:
-    reserved = {one.source for one in verdict.decision if one.action == "reserve"}
-    lines = answer.recommended.lines if answer.recommended else ()
-    due = (
-        one.amount for one in lines if one.source in reserved and one.category is Category.UPFRONT
-    )
-    return sum(due, Decimal(0))
-
-
-def _oldest(verdict: Verdict) -> str:
-    if verdict.oldest_price:
-        return name_day(verdict.oldest_price)
-    if all(one.purchase_option == labels.OWNED for one in verdict.decision):
-        return "nothing is rented"
-    return "its price list has no dates"
-
-
 def _beside_leases(verdict: Verdict) -> Decimal:
     leases = [one for one in verdict.decision if one.action == "lease"]
     first = min((one.starts for one in leases), default="")
     due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
     return Decimal(0) if verdict.capital_to_approve else sum(due, Decimal(0))
-
-
-def _or_nothing(amount: Decimal | None, currency: str) -> str:
-    return money(amount, currency) if amount else NOTHING
-
-
-def _budget(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
-    doubt = ""
-    if (
-        use.kind == "total"
-        and use.headroom >= 0
-        and verdict.range
-        and verdict.range.p90 > use.budget
-    ):
-        doubt = "In more than 1 of 10 cases it is not enough."
-    note = " ".join(filter(None, (use.sentence, doubt)))
-    title = labels.budget_title(use.kind, use.fiscal_year)
-    return budget_row(title, use.headroom, use.budget, currency, note)
-
-
-def budget_row(
-    title: str, left: Decimal, budget: Decimal, currency: str, note: str = ""
-) -> FigureRow:
-    rest = f"{money(abs(left), currency)} {'over' if left < 0 else 'left of'}"
-    return FigureRow(title, f"{rest} {money(budget, currency)}", note=note, is_over=left < 0)

@@ -37,7 +37,7 @@ def saved_pack(saved: SavedComparison, facts: board_pack.PackFacts) -> bytes:
     board_pack.register_fonts()
     plan = saved.read_plan()
     budget = budget_of_project(saved)
-    left = [board_pack.text(f"{budget.title}: {budget.in_a_line}")] if budget else []
+    left = [board_pack.text(budget)] if budget else []
     parts = [*board_pack.head(plan, facts), *left]
     for section in saved.rows:
         parts.append(board_pack.text(section["title"], board_pack.HEADING))

@@ -21,7 +21,6 @@ from planner.services.actuals.completion import Completion
 from planner.services.alerts.alerts import budget_over_horizon, excess_over_budget
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
-from planner.web.answer.verdict import FigureRow, budget_row
 from planner.web.common.choices import server_title
 from planner.web.common.formatting import money, number, percent, words
 from planner.web.common.views import get_access, my_teams
@@ -103,20 +102,21 @@ def budget_line(project: models.Project, currency: str) -> str:
     return f"Budget {money(project.budget, currency)} {period}"
 
 
-BUDGET = "Budget of the project"
-
-
-def budget_of_project(saved: models.SavedComparison) -> FigureRow | None:
+def budget_of_project(saved: models.SavedComparison) -> str:
+    """What a plan leaves of the budget of its project; empty where there is none, or no plan."""
     project, summary = saved.project, saved.read_summary()
     budget = budget_over_horizon(project, saved)
     if budget is None or summary.total_cost is None:
-        return None
+        return ""
     own = project_currency(project)
     if own != summary.currency:
         words = f"{money(project.budget, own)}, in another currency than this plan"
-        return FigureRow(BUDGET, words)
-    note = "" if project.budget_period == models.BudgetPeriod.TOTAL else budget_line(project, own)
-    return budget_row(BUDGET, budget - summary.total_cost, budget, own, note)
+        return f"Budget of the project: {words}"
+    left = budget - summary.total_cost
+    words = f"{money(abs(left), own)} {'over' if left < 0 else 'left of'} {money(budget, own)}"
+    is_total = project.budget_period == models.BudgetPeriod.TOTAL
+    note = "" if is_total else f" ({budget_line(project, own)})"
+    return f"Budget of the project: {words}{note}"
 
 
 _PERIOD_WORDS = {

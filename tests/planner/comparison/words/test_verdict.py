@@ -13,8 +13,8 @@ import pytest
 from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
+from planner.contract.figures import verdict_facts
 from planner.costing.choice import round_to_error
-from planner.web.answer.verdict import figure_rows
 from tests.golden.answers import answered
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR
@@ -209,8 +209,6 @@ def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:
     assert verdict is not None
     assert verdict.owed_after is not None
     assert verdict.owed_after < 0
-    saved = f"{-verdict.owed_after:,.0f} USD"
-    (row,) = [one for one in figure_rows(answered("owed after the horizon"))
-              if one.title == "Owed afterwards"]  # fmt: skip
-    assert row.words == "nothing"
-    assert row.note.replace("\xa0", " ") == f"{saved} of tax saved later is counted"
+    facts = {title: value for title, value, _ in verdict_facts(answered("owed after the horizon"))}
+    assert facts["Owed afterwards"] == 0
+    assert facts["Tax saved afterwards"] == -verdict.owed_after

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils.text import slugify
 
+from planner.comparison.shown_rows import figure_rows
 from planner.contract.amounts import name_month
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import Context, Step
@@ -23,7 +24,6 @@ from planner.web.answer.board_pack import (
     register_fonts,
     text,
 )
-from planner.web.answer.verdict import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
 from tests.planner.web.asking import HOURS, get
@@ -75,8 +75,8 @@ def test_every_figure_of_the_advice_stands_on_paper(name):
     assert f"amounts in {answer.currency}" in words
     month, months = name_month(answer.start), answer.horizon_months
     assert re.search(rf"{months} months? from {month}", words)
-    for row in figure_rows(answer):
-        assert row.note.replace("\xa0", " ") in words
+    for title, value, unit in figure_rows(answer):
+        assert f"{title} {value} {unit}".strip() in words
 
 
 def test_it_says_who_approved_what_and_leaves_lines_to_sign_where_nobody_did():

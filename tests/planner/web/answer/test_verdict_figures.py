@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
 
-from planner.models import Role
 from planner.web.answer.charts import payback, tornado
-from planner.web.answer.verdict import FigureRow, decision_parts
+from planner.web.answer.verdict import decision_parts
 from tests.golden.answers import REQUESTS, answered
 from tests.planner.comparison.finance.test_payback_timing import asked
-from tests.planner.web.asking import HOURS, get, text
 
 pytestmark = pytest.mark.xdist_group("golden")
 
@@ -59,23 +56,6 @@ def test_a_plan_that_never_pays_off_has_no_mark():
     answer = asked()
     never = answer.verdict.model_copy(update={"payback": None})
     assert list(payback(answer.model_copy(update={"verdict": never})).marks) == []
-
-
-def row(response) -> FigureRow:
-    return next(one for one in response.context["page"].figure_rows if one.title == "Prices")
-
-
-def test_team_rates_stand_in_two_words_and_are_named_in_the_fold(client, work):
-    work.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
-    work.team.save()
-    client.force_login(work.users[Role.EDITOR])
-    response = get(client, "plan", HOURS, follow=True)
-    found = row(response)
-    assert found.words == "team rates"
-    assert found.details[0] == "contract discounts: 1 of the team Alpha"
-    page = re.sub(r"<[^>]+>", " ", text(response))
-    assert re.search(r"Prices\s+team rates\s+Which\s+contract discounts: 1 of", page)
-    assert "contract discounts: 1 of the team Alpha" in found.in_a_line
 
 
 @pytest.mark.parametrize(
