@@ -16,6 +16,7 @@ from planner.contract.labels import (
     accelerator_name,
     category_title,
     choice_name,
+    cloud_title,
     field_name,
     join_reasons,
 )
@@ -49,6 +50,7 @@ def shown_rows(answer: ComparisonAnswer) -> list[Section]:
         ("Work", _work(answer)),
         ("Energy and carbon", _energy(best)),
         (ASSUMPTIONS, _assumptions(answer)),
+        ("Price lists", _price_lists(answer)),
         ("To be aware of", (("", one, "") for one in answer.warnings)),
     ]
     return [
@@ -74,18 +76,21 @@ def _advice(answer: ComparisonAnswer) -> Iterator[Row]:
 
 
 def figure_rows(answer: ComparisonAnswer) -> Iterator[Row]:
-    """Total and figures of the verdict, the price lists and the exchange rate used."""
+    """Total and figures of the verdict, and the exchange rate used."""
     verdict, currency = answer.verdict, answer.currency
     if verdict is None:
         return
     totals = ("Total", verdict.total, "money"), ("In today's money", verdict.present_value, "money")
     for title, value, kind in (*totals, *verdict_facts(answer)):
         yield title, *_write(value, kind, currency)
-    for row in answer.catalog:
-        day = f" of {name_day(row.as_of)}" if row.as_of else ""
-        yield f"Price list of {row.provider}", f"revision {row.revision}{day}", ""
     if answer.exchange_rate:
         yield "Exchange rate", answer.exchange_rate.units_per_usd, f"{currency} per USD"
+
+
+def _price_lists(answer: ComparisonAnswer) -> Iterator[Row]:
+    for row in answer.catalog:
+        day = f" of {name_day(row.as_of)}" if row.as_of else ""
+        yield cloud_title(row.provider), f"revision {row.revision}{day}", ""
 
 
 def _write(value: Any, kind: str, currency: str) -> tuple[str, str]:

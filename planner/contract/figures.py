@@ -41,6 +41,7 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
         *(
             (f"Risk allowance: {CAUSE_TITLES[cause]}", amount, "money")
             for cause, amount in verdict.risk_allowance.items()
+            if amount
         ),
         (f"{within}, from", interval.p10 if interval else None, "money"),
         (f"{within}, to", interval.p90 if interval else None, "money"),
