@@ -216,6 +216,9 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
         server = next((s for s in answer.servers if s.key == one.source), None)
         quantity = number(one.quantity, 0 if one.quantity == round(one.quantity) else 2)
         source = offer.source if offer else ""
+        if offer and offer.multiplier != 1:
+            sign = "−" if offer.multiplier < 1 else "+"
+            source += f", {sign}{abs(offer.multiplier * 100 - 100):.3g}%"
         if server:
             known = server.price_source
             source = "your own figure" if known == "request" else known

@@ -179,7 +179,6 @@ def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
     answer = answered(name)
     one = plan(answer, shown)
     drawn = documents(name, shown)
-    tornado = drawn.pop("tornado", None)
     wanted = charts(answer, one) if one else without_plan(answer)
     assert set(drawn) == set(wanted)
     for key, (labels, series) in wanted.items():
@@ -188,7 +187,6 @@ def test_every_chart_is_drawn_from_the_answer(name: str, shown: str) -> None:
         assert set(values) == set(series)
         for title, numbers in series.items():
             assert values[title] == pytest.approx(numbers, abs=0.006), (key, title)
-    assert (tornado is not None) == bool(one and any(row.effect for row in answer.drivers))
 
 
 @views
@@ -205,21 +203,6 @@ def test_the_table_of_a_chart_shows_what_its_picture_shows(name: str, shown: str
             ]
             for i, x in enumerate(document["x"])
         ]
-
-
-def test_the_tornado_holds_the_costs_at_both_ends_the_widest_first() -> None:
-    name = "servers bought in several months, sensitivity"
-    answer, chart = answered(name), documents(name)["tornado"]
-    ends = [
-        (float(row.expected_at_low), float(row.expected_at_high))
-        for row in answer.drivers
-        if row.effect
-    ]
-    low, high = (line["values"] for line in chart["series"])
-    assert [line["name"] for line in chart["series"]] == ["at low", "at high"]
-    assert list(zip(low, high, strict=True)) == ends[:12]
-    assert len(ends) > 5
-    assert chart["base"] == float(answer.verdict.expected)  # type: ignore[union-attr,arg-type]
 
 
 @requests

@@ -146,11 +146,8 @@ class AnswerPage:
 
     @cached_property
     def reason_charts(self) -> list[Chart]:
-        if self.is_short or self.recommended is None:
-            return []
-        expected = self.verdict.expected if self.verdict else None
-        chart = charts.tornado(self.answer, expected or self.recommended.require_total())
-        return [one for one in (charts.trigger(self.answer), chart) if one is not None]
+        chart = None if self.is_short else charts.trigger(self.answer)
+        return [chart] if chart else []
 
     @cached_property
     def time_charts(self) -> list[Chart]:

@@ -131,27 +131,6 @@ def limits(answer: ComparisonAnswer) -> Chart | None:
     )
 
 
-def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
-    rows = [row for row in answer.drivers if row.effect][:12]
-    if not rows:
-        return None
-    return Chart(
-        key="tornado",
-        title="What moves the expected cost most?",
-        kind="tornado",
-        x_label="driver",
-        y_label=f"expected cost, {answer.currency}",
-        unit=answer.currency,
-        x=[f"{row.label}, {span(row)}" for row in rows],
-        series=[
-            Series("at low", [float(row.expected_at_low) for row in rows], "low"),
-            Series("at high", [float(row.expected_at_high) for row in rows], "high"),
-        ],
-        base=float(base),
-        summary=f"Largest effect on the expected cost: {rows[0].label}.",
-    )
-
-
 def trigger(answer: ComparisonAnswer) -> Chart | None:
     """The price to watch most, and where it turns the decision; None where none is watched."""
     if answer.policy is None or not answer.policy.triggers:

@@ -33,7 +33,7 @@ class Chart:
     key: str
     title: str
     kind: str
-    """line, bar (stacked), hbar (stacked, sideways), tornado, points."""
+    """line, bar (stacked), hbar (stacked, sideways), points."""
     x_label: str
     y_label: str
     x: Sequence[str | float]
@@ -41,8 +41,6 @@ class Chart:
     marks: Sequence[Mark] = ()
     summary: str = ""
     """What it shows in a sentence: the text alternative."""
-    base: float | None = None
-    """tornado: the total from which the bars depart."""
     digits: int = 0
     """Decimals in the table."""
     unit: str = ""

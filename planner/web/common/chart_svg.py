@@ -301,23 +301,9 @@ def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
     return _rows(chart, Scale.over([0.0, *ends], most=4), bars)
 
 
-def _draw_tornado(chart: Chart) -> tuple[list[SafeString], int]:
-    base = chart.base or 0.0
-
-    def bars(row: int) -> Iterator[tuple[int, float, float]]:
-        for k, one in enumerate(chart.series):
-            value = one.values[row]
-            if value is not None:
-                yield k, base, value
-
-    values = [value for one in chart.series for value in _known(one.values)]
-    return _rows(chart, Scale.over([base, *values], most=4), bars)
-
-
 DRAW: Mapping[str, Callable[[Chart], tuple[list[SafeString], int]]] = {
     "line": _draw_line,
     "bar": _draw_bar,
     "hbar": _draw_horizontal_bar,
-    "tornado": _draw_tornado,
     "points": _draw_line,
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -119,13 +118,6 @@ def budget_of_project(saved: models.SavedComparison) -> str:
     return f"Budget of the project: {words}{note}"
 
 
-_PERIOD_WORDS = {
-    models.BudgetPeriod.TOTAL: "",
-    models.BudgetPeriod.YEARLY: " for all months, set by the year",
-    models.BudgetPeriod.MONTHLY: " for all months, set by the month",
-}
-
-
 def headroom_sentence(
     project: models.Project, table: Variance, completion: Completion | None
 ) -> str:
@@ -139,21 +131,9 @@ def headroom_sentence(
     if budget is None or planned is None or cost is None:
         return ""
     subject = "The plan comes to" if estimate is None else "At completion"
-    against = (
-        f"{money(budget, currency)}{_PERIOD_WORDS[models.BudgetPeriod(project.budget_period)]}"
-    )
-    sentence = (
-        f"{subject} {money(cost, currency)} against a budget of {against}: "
-        f"{_left(budget - cost, currency)}"
-    )
-    high = completion.high if completion else None
-    if high is not None and cost <= budget < high:
-        sentence += f", but {_left(budget - high, currency)} in 1 of 10 cases or more"
-    return f"{sentence}."
-
-
-def _left(amount: Decimal, currency: str) -> str:
-    return f"{money(abs(amount), currency)} {'left' if amount >= 0 else 'over'}"
+    left = f"{money(abs(budget - cost), currency)} {'left' if budget >= cost else 'over'}"
+    limit = f"{money(budget, currency)} for all months"
+    return f"{subject} {money(cost, currency)} against a budget of {limit}: {left}."
 
 
 @register.simple_tag

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.web.answer.charts import payback, tornado
+from planner.web.answer.charts import payback, span
 from planner.web.answer.verdict import decision_parts
 from tests.golden.answers import REQUESTS, answered
 from tests.planner.comparison.finance.test_payback_timing import asked
@@ -66,11 +66,5 @@ def test_a_plan_that_never_pays_off_has_no_mark():
         ("months", 2, 11, "2 to 11 months"),
     ],
 )
-def test_a_bar_of_the_tornado_names_both_ends_with_their_unit(unit, low, high, label):
-    row = SimpleNamespace(
-        label="Some rate", unit=unit, low=low, high=high, effect=1, expected_at_low=1,
-        expected_at_high=2,
-    )  # fmt: skip
-    chart = tornado(SimpleNamespace(drivers=[row], currency="USD"), Decimal(1))
-    assert chart is not None
-    assert chart.x == [f"Some rate, {label}"]
+def test_the_span_of_a_driver_names_both_ends_with_their_unit(unit, low, high, label):
+    assert span(SimpleNamespace(unit=unit, low=low, high=high)) == label

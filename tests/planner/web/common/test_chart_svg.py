@@ -94,15 +94,6 @@ def test_rows_stack_to_the_right_and_what_is_negative_to_the_left():
     assert [float(one.get("y", "")) // ROW for one in boxes] == [0, 0, 1]
 
 
-def test_a_tornado_departs_from_its_base():
-    root = drawn(
-        "tornado", [Series("at low", [90]), Series("at high", [130])], x=["hours"], base=100
-    )
-    low, high = bars(root)
-    assert percent(low, "x") + percent(low, "width") == pytest.approx(percent(high, "x"), abs=0.01)
-    assert percent(high, "width") == pytest.approx(3 * percent(low, "width"), abs=0.01)
-
-
 def test_a_price_holds_until_the_next_and_days_lie_to_scale():
     days = ["2026-01-01", "2026-01-11", "2026-02-10"]
     root = drawn("points", [Series("offer", [4.0, 2.0, 2.0])], x=days, digits=2, unit="USD")
