@@ -81,7 +81,7 @@ def save_in_new_project(
         "budget": budget,
     }
     require(access, team.pk, EDIT)
-    require_free_name(team, project, "new_project")
+    require_free_name(team, project, "project")
     columns = _answer(team, compose(build_project(access, team, values)), pinned)
     with transaction.atomic():
         return _store(access, create_project(access, team, values), **columns, **labels)

@@ -23,7 +23,6 @@ def version_field() -> forms.IntegerField:
 
 
 NOTE_LENGTH = 2000
-NEW_PROJECT = "new"
 ROLE_WORDS = {
     Role.VIEWER: "Viewer: sees everything",
     Role.EDITOR: "Editor: plans, saves, uploads, submits",
@@ -142,44 +141,25 @@ class ProjectForm(Form):
 
 
 class SavePlanForm(Form):
-    """Where an answer is kept and what it is called: in a new project unless another is chosen."""
+    """Where an answer is kept and what it is called."""
 
     name = _name("Name of the saved comparison")
-    project = forms.ChoiceField(label="Project")
-    new_project = _name(
-        "Name of the new project", required=False, help_text="Only for a new project."
-    )
+    team = forms.ChoiceField(label="Team")
+    project = _name("Project", help_text="A name that the team does not have makes a new project.")
     budget = BudgetField(
-        label="Budget of the new project",
+        label="Budget of a new project",
         required=False,
-        help_text="For the whole plan; only for a new project. Change it later on the project.",
+        help_text="For the whole plan. Change it later on the project.",
     )
     note = _note()
 
-    def __init__(
-        self,
-        *args: Any,
-        projects: Iterable[Project],
-        teams: Any,
-        currency: str = "USD",
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, teams: Iterable[Team], currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.unit(budget=currency)
-        many = len(teams) > 1
-        old = [(str(p.pk), f"{p.name} ({p.team.name})" if many else p.name) for p in projects]
-        new = [
-            (f"{NEW_PROJECT}:{team.slug}", f"New project in {team.name}" if many else "New project")
-            for team in teams
+        self.fields["project"].widget.attrs["list"] = "projects"
+        self.fields["team"].choices = [  # type: ignore[attr-defined]
+            (team.slug, team.name) for team in teams
         ]
-        self.fields["project"].choices = [*new, *old]  # type: ignore[attr-defined]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        is_new = str(cleaned.get("project", "")).startswith(f"{NEW_PROJECT}:")
-        if is_new and not cleaned.get("new_project"):
-            self.add_error("new_project", "Give the new project a name.")
-        return cleaned
 
 
 class SaveProjectForm(Form):

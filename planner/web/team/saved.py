@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS
 from planner.exports.saved_context import context_of, export_saved, offer_file
-from planner.models import Project, Role, SavedComparison, State, Team
+from planner.models import Project, Role, SavedComparison, State
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
@@ -25,7 +25,7 @@ from planner.web.common import views
 from planner.web.common.formatting import unseparated
 from planner.web.common.plan_request import PRICES, pinned_catalog, read_plan_request
 from planner.web.plan.plan_page import PDF, author_of
-from planner.web.team.forms import NEW_PROJECT, NoteForm, SavePlanForm, SendBackForm
+from planner.web.team.forms import NoteForm, SavePlanForm, SendBackForm
 from planner.web.team.rates_form import address_of
 from planner.web.team.sentences import budget_of_project
 from pricing import catalog
@@ -143,9 +143,7 @@ def save(request: HttpRequest) -> HttpResponse:
         return redirect("team-new")
     current = views.current_team(request)
     teams.sort(key=lambda team: team != current)
-    rank = {team.pk: index for index, team in enumerate(teams)}
-    rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
-    projects = sorted(rows, key=lambda project: rank[project.team_id])
+    projects = Project.objects.filter(team__in=teams, archived=False)
     plan_request = read_plan_request(request.GET)
     if PRICES in request.GET:  # a link holds what the team that made it added
         plan_request["inherits"] = False
@@ -153,48 +151,27 @@ def save(request: HttpRequest) -> HttpResponse:
     budget = plan_request.get("constraints", {}).get("total_budget", "")
     form = SavePlanForm(
         request.POST or None,
-        initial={
-            "name": name,
-            "new_project": name,
-            "budget": unseparated(budget) if budget else "",
-        },
-        projects=projects,
+        initial={"name": name, "project": name, "budget": unseparated(budget) if budget else ""},
         teams=teams,
         currency=plan_request.get("currency") or teams[0].currency,
     )
-    saved = views.submit_form(
-        form, lambda values: _save(request, values, plan_request, projects, teams)
-    )
+
+    def save_answer(values: dict[str, Any]) -> SavedComparison:
+        access, team = views.get_access(request), next(t for t in teams if t.slug == values["team"])
+        labels = {n: values[n] for n in ("name", "note")} | {"pinned": pinned_catalog(request.GET)}
+        project = projects.filter(team=team, name__iexact=values["project"]).first()
+        if project is not None:
+            return services.save_comparison(access, project, request=plan_request, **labels)
+        new = {"project": values["project"], "budget": values["budget"]}
+        return services.save_in_new_project(access, team, plan_request, **new, **labels)
+
+    saved = views.submit_form(form, save_answer)
     if saved is not None:
         return redirect("comparison", saved.pk)
     context = {
         "form": form,
-        "given": plan_request,
+        "projects": projects.values_list("name", flat=True),
         "address": request.GET.urlencode(),
         "is_pinned": PRICES in request.GET,
     }
     return render(request, "team/save.html", context, status=400 if form.errors else 200)
-
-
-def _save(
-    request: HttpRequest,
-    values: dict[str, Any],
-    plan_request: dict[str, Any],
-    projects: list[Project],
-    teams: list[Team],
-) -> SavedComparison:
-    access, pinned = views.get_access(request), pinned_catalog(request.GET)
-    labels = {"name": values["name"], "note": values["note"], "pinned": pinned}
-    chosen = str(values["project"])
-    if chosen.startswith(f"{NEW_PROJECT}:"):
-        team = next(t for t in teams if t.slug == chosen.partition(":")[2])
-        return services.save_in_new_project(
-            access,
-            team,
-            plan_request,
-            project=values["new_project"],
-            budget=values["budget"],
-            **labels,
-        )
-    project = next(p for p in projects if str(p.pk) == chosen)
-    return services.save_comparison(access, project, request=plan_request, **labels)

@@ -96,7 +96,7 @@ def _file(world: World) -> dict[str, Any]:
 
 
 def _saves(world: World) -> dict[str, Any]:
-    return {"name": "Kept", "project": "new:beta", "new_project": "P", "kind": "comparison"}
+    return {"name": "Kept", "team": "beta", "project": "P"}
 
 
 WORK = "?workload.kind=accelerator_hours&workload.accelerator=H100&workload.hours_per_month=100"

@@ -28,7 +28,7 @@ PLAN = {
     "cheaper_if": "false",
 }
 HERE = f"/save/?{urlencode(PLAN)}"
-NEW = {"name": "Kept", "project": "new:alpha", "new_project": "Two runs"}
+NEW = {"name": "Kept", "team": "alpha", "project": "Two runs"}
 
 
 def test_a_visitor_is_led_to_sign_in_and_back(work, client):
@@ -68,9 +68,9 @@ def test_a_refusal_of_the_plan_is_shown(work, signed_in):
     assert "horizon_months" in text(answer)
 
 
-def test_a_foreign_project_cannot_be_chosen(work, signed_in):
+def test_a_foreign_team_cannot_be_chosen(work, signed_in):
     theirs = Workspace("beta").project()
-    answer = signed_in().post(HERE, {**NEW, "project": str(theirs.pk)})
+    answer = signed_in().post(HERE, {**NEW, "team": "beta", "project": theirs.name})
     assert answer.status_code == 400
     assert not theirs.saved_comparisons.exists()
 
@@ -92,8 +92,7 @@ def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     project = work.project()
     opened = signed_in(Role.EDITOR).get(f"/plan/?{urlencode(PLAN)}", follow=True)
     link = opened.context["share"].partition("?")[2]
-    chosen = "new:alpha" if kind == "new" else str(project.pk)
-    values = {**NEW, "project": chosen}
+    values = {**NEW, "project": "Another" if kind == "new" else project.name}
     signed_in().post(f"/save/?{link}", values)
     kept = SavedComparison.objects.get()
     again = reprice(kept, catalogs.current())
