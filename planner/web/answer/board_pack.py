@@ -36,7 +36,7 @@ from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
 from planner.web.common.chart_svg import DRAW, join, series_class
-from planner.web.common.formatting import money, money_short, number, worked
+from planner.web.common.formatting import money, money_short, worked
 from pricing.common.words import pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
@@ -372,7 +372,8 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowabl
     yield text(page.money_sentence)
     yield from map(text, page.verdict.ask_first)
     yield platypus.Spacer(1, 5)
-    yield table(page.figure_rows, (0.45, 0.4, 0.15), header=False)
+    figures = [(title, f"{value} {unit}") for title, value, unit in page.figure_rows]
+    yield table(figures, (0.4, 0.6), header=False)
     yield from bullets("Why", page.reasons)
     yield from bullets("What would change it", page.verdict.turns)
     risk = page.answer.risk
@@ -395,8 +396,8 @@ def _plan(page: AnswerPage) -> Iterator[platypus.Flowable]:
     if page.purchases:
         yield text("What to buy or sign, and when", HEADING)
         rows = [
-            (row.month, f"{number(row.purchase.units)} × {row.purchase.label}, {row.how}",
-             f"{row.first} to {row.last}" + (f", without work in {row.idle}" if row.idle else ""),
+            (row.month, f"{row.units}: {row.purchase.label}, {row.how}",
+             row.service + (f", without work in {row.idle}" if row.idle else ""),
              _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip

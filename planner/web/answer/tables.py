@@ -51,6 +51,10 @@ class PurchaseRow:
         return f"{plain(units)} {singular(unit) if units == 1 else unit}"
 
     @property
+    def service(self) -> str:
+        return self.first if self.first == self.last else f"{self.first} to {self.last}"
+
+    @property
     def how(self) -> str:
         return PURCHASE_VERBS[self.purchase.kind]
 
