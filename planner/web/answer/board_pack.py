@@ -36,7 +36,7 @@ from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
 from planner.web.common.chart_svg import DRAW, join, series_class
-from planner.web.common.formatting import money, money_short, worked
+from planner.web.common.formatting import money, number, worked
 from pricing.common.words import pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
@@ -384,8 +384,8 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowabl
     for row in (row for row in page.possible if row.scenario.allowed):
         spread = ""
         if row.range and row.has_range:
-            high = money_short(row.range.total_p90, page.currency)
-            spread = f"{money_short(row.range.total_p10, '').strip()} – {high}"
+            low, high = row.range.total_p10, row.range.total_p90
+            spread = f"{number(low)} – {money(high, page.currency)}"
         ways.append((row.title, money(row.scenario.total_cost, page.currency), spread))
     yield table([("Scenario", "Total", which), *ways], (0.4, 0.25, 0.35), (1, 2))
     if page.first_chart:

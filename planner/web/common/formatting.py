@@ -84,15 +84,6 @@ def money(figure: Decimal, currency: str = "USD") -> str:
 
 
 @_of_figure
-def money_short(figure: Decimal, currency: str = "USD") -> str:
-    """Millions with two decimals, less in whole units: `3.41 M USD`."""
-    for limit, suffix in ((10**9, "\u00a0bn"), (10**6, "\u00a0M")):
-        if abs(figure) >= limit:
-            return f"{figure / limit:,.2f}{suffix}\u00a0{currency}"
-    return f"{figure:,.0f}\u00a0{currency}"
-
-
-@_of_figure
 def rate(figure: Decimal, currency: str = "USD") -> str:
     """A price per hour: four decimals below 1, two above: `6.88 USD`."""
     return f"{figure:,.{4 if abs(figure) < 1 else 2}f}\u00a0{currency}".rstrip()

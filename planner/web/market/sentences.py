@@ -6,18 +6,14 @@ from collections.abc import Mapping
 
 from django import template
 
-from planner.contract.amounts import name_day
-from planner.web.common.formatting import number, plain, words
+from planner.web.common.formatting import plain, words
 from planner.web.market.offers import name_place
 from pricing import catalog
 from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer
-from pricing.market.snapshot import Region
-from pricing.models import Revision
 
 register = template.Library()
-_UNKNOWN = "not known"
 _LINKS: Mapping[str, str] = {
     "nvlink": "NVLink",
     "nvlink-bridge": "NVLink bridge",
@@ -30,23 +26,12 @@ _LINKS: Mapping[str, str] = {
 
 
 @register.filter
-def link_name(link: str | None) -> str:
-    return _LINKS.get(link or "", link or _UNKNOWN)
-
-
-@register.filter
 def interconnect(accelerator: Accelerator) -> str:
-    parts = [link_name(accelerator.interconnect)]
+    link = accelerator.interconnect or "not known"
+    parts = [_LINKS.get(link, link)]
     if accelerator.interconnect_gb_per_s:
         parts.append(f"{plain(accelerator.interconnect_gb_per_s)} GB/s")
     return ", ".join(parts)
-
-
-@register.filter
-def source_note(accelerator: Accelerator) -> str:
-    if not accelerator.unverified:
-        return accelerator.source
-    return f"{accelerator.source} Not verified: {', '.join(accelerator.unverified)}."
 
 
 @register.filter
@@ -83,18 +68,3 @@ def offer_name(offer_id: str) -> str:
         return offer_id
     parts = (offer.instance_type, sold_at(offer), words(offer.purchase_option.value))
     return ", ".join((*parts, *filter(None, [commitment_term(offer)])))
-
-
-@register.filter
-def place(region: Region | None) -> str:
-    if region is None:
-        return _UNKNOWN
-    return " ".join(part for part in (region.city, region.country) if part)
-
-
-@register.filter
-def oldest_price(revision: Revision) -> str:
-    oldest = revision.oldest_price_as_of
-    day = name_day(oldest) if oldest else _UNKNOWN
-    undated = revision.undated_prices
-    return f"{day}; {number(undated)} prices carry no date." if undated else f"{day}."
