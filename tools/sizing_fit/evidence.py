@@ -125,7 +125,7 @@ def framework_rates() -> tuple[FrameworkRate, ...]:
     """Every row of the table.
 
     >>> len(framework_rates())
-    209
+    260
     """
     rows = []
     for row in read_rows("framework_throughput"):

@@ -24,7 +24,7 @@ class MemoryBreakdown(AnswerModel):
     """What the memory of one accelerator holds."""
 
     weights_gib: Gib = Field(description="Weights.")
-    gradients_gib: Gib = Field(description="Gradients.")
+    gradients_gib: Gib = Field(description="Gradients when the memory is fullest.")
     optimizer_gib: Gib = Field(description="States of the optimizer.")
     activations_gib: Gib = Field(description="Activations.")
     logits_gib: Gib = Field(description="Logits of the last layer.")

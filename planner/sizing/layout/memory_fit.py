@@ -25,14 +25,11 @@ from planner.sizing.layout.shapes import (
     StateBytes,
 )
 
-LOGIT_BYTES = 10.0
-"""Bytes per token and vocabulary entry as eager PyTorch holds them: 16-bit logits, their 32-bit
-copy and its gradient (litgpt's phi-1.5 and StableLM 3B hold 9.4 to 10, @4839345a, 2023)."""
-EAGER_LOGIT_BYTES = 14.0
-"""The same of adapters at the start of the backward pass, where nothing is kept but inputs of
-layers: 16-bit logits, their 32-bit copy, its log-probabilities and their gradient,
-2 + 4 + 4 + 4 (PyTorch's cross_entropy; Mistral 7B with LoRA holds 13.2 to 13.5,
-foundation-model-stack/fms-acceleration scripts/benchmarks/refs/a100_80gb.csv @04702cc5, 2024)."""
+LOGIT_BYTES = 12.0
+"""Bytes per token and vocabulary entry at the start of the backward pass: log-probabilities, their
+gradient and that of the logits, 4 each (cross_entropy of PyTorch 2.11, measured on an H100 with
+transformers 5.17, 2026; earlier versions held 9.4 to 13.5: Lightning-AI/litgpt @4839345a, 2023,
+foundation-model-stack/fms-acceleration @04702cc5, 2024)."""
 LOSS_CHUNKS = 8
 """Parts in which a chunked cross-entropy holds them (pytorch/torchtune
 CEWithChunkedOutputLoss, 2024)."""
@@ -112,6 +109,8 @@ class MemoryPlan:
     """For one sequence, on the last stage."""
     is_staged: Mask
     """Whether there are pipeline stages: then the last holds the logits and one micro-batch."""
+    is_sharded: Mask
+    """Whether weights are, so that the group keeps no gradients between steps."""
 
     def activations(self, flying: Floats, size: Floats) -> Floats:
         """Bytes of `flying` micro-batches of `size` sequences on the first stage."""
@@ -122,10 +121,27 @@ class MemoryPlan:
         last = size * (self.logits - np.where(self.is_staged, self.layers * (flying - 1), 0.0))
         return np.asarray(np.maximum(0.0, last))
 
-    def total(self, group: Floats, flying: Floats, size: Floats) -> Floats:
+    def gradients_at_peak(
+        self, group: Floats, flying: Floats, size: Floats, batches: Floats | float
+    ) -> Floats:
+        """Bytes of gradients when a stage holds the most, of a step of `batches` micro-batches.
+
+        In a step of one they come as the backward pass frees activations: max(0, g - A), with
+        the activations A but those of the layer at work. Stages and buckets of data parallelism
+        (PyTorch DDP) keep all of them.
+        """
+        whole = self.gradients.on(group)
+        freed = size * self.layers * flying + self.logits_beyond(flying, size)
+        comes = (np.asarray(batches) <= 1) & ~self.is_staged & (self.is_sharded | (group == 1))
+        return np.where(comes, np.maximum(0.0, whole - freed), whole)
+
+    def total(
+        self, group: Floats, flying: Floats, size: Floats, batches: Floats | float = np.inf
+    ) -> Floats:
         """All bytes, the allocator's reserve among them."""
         working = self.activations(flying, size) + self.logits_beyond(flying, size)
-        return np.asarray((self.fixed + self.shared / group + working) * (1 + RESERVE))
+        beside = self.gradients_at_peak(group, flying, size, batches) - self.gradients.on(group)
+        return np.asarray((self.fixed + self.shared / group + working + beside) * (1 + RESERVE))
 
 
 def fullest_stage(layers: float, grid: Grid) -> Floats:
@@ -204,11 +220,9 @@ def memory_plan(
         tokens * shape.outputs * (LOGIT_BYTES / chunks) / t,
     )
     layers = layers * shard.fullest
-    if shape.is_adapter:
-        is_alone = (grid.checkpointing == FULL) & (grid.tensor == 1) & (grid.pipeline == 1)
-        eager = logits * (EAGER_LOGIT_BYTES / LOGIT_BYTES)
-        beyond: Floats = np.where(is_alone, np.maximum(0.0, eager - at_work), logits)
-        logits = beyond
+    # Logits are gone before a layer is computed again.
+    is_alone = (k == FULL) & (t == 1) & (grid.pipeline == 1)
+    logits = np.where(is_alone, np.maximum(0.0, logits - at_work), logits)
     return MemoryPlan(
         weights=weights,
         gradients=gradients,
@@ -219,6 +233,7 @@ def memory_plan(
         at_work=at_work,
         logits=logits,
         is_staged=grid.pipeline > 1,
+        is_sharded=z >= 3,
     )
 
 

@@ -342,7 +342,7 @@ class LayoutTask:
             is_short = (batches < stages) & (stages * per_pass <= batch * (1 + SAME_BATCH))
             batches = np.where(is_short, stages, batches)
         flying = np.minimum(batches, splits.grid.pipeline)
-        possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
+        possible &= splits.memory.total(group, flying, size, batches) <= self.limit_bytes
         possible &= splits.grid.expert <= self._most_experts
         possible &= splits.grid.expert <= group * splits.grid.tensor
         if not possible.any():
@@ -506,9 +506,10 @@ class LayoutTask:
     def _memory(self, i: int, fill: Fill) -> MemoryBreakdown:
         plan, group = self.splits.memory, fill.group
         flying = np.minimum(fill.batches, self.splits.grid.pipeline)
+        gradients = plan.gradients_at_peak(group, flying, fill.size, fill.batches)
         memory = MemoryBreakdown(
             weights_gib=float(plan.weights.on(group)[i]) / GIB,
-            gradients_gib=float(plan.gradients.on(group)[i]) / GIB,
+            gradients_gib=float(gradients[i]) / GIB,
             optimizer_gib=float(plan.optimizer.on(group)[i]) / GIB,
             activations_gib=float(plan.activations(flying, fill.size)[i]) / GIB,
             logits_gib=float(plan.logits_beyond(flying, fill.size)[i]) / GIB,

@@ -49,7 +49,7 @@ def test_the_product_holds_the_fits_of_the_evidence():
 
 
 def test_tables_of_evidence_are_read_whole():
-    assert (len(finetune_runs()), len(framework_rates()), len(rl_steps())) == (55, 209, 26)
+    assert (len(finetune_runs()), len(framework_rates()), len(rl_steps())) == (55, 260, 26)
     assert sum(run.is_stated and run.is_images for run in sample_runs()) == 139
 
 
