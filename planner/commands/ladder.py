@@ -87,7 +87,8 @@ def _lines(ladder: Ladder) -> Iterator[str]:
         held = f"{row.sign:>8,.0f}  {row.committed:>9,.0f}"
         yield f"{row.month + 1:>5}  {held}  {row.expected_use:>12,.1f}"
     yield ""
-    yield f"Cost {ladder.cost:,.0f}; all on demand {ladder.on_demand_cost:,.0f}."
+    owed = f" and {ladder.owed_after:,.0f} owed after them" if ladder.owed_after else ""
+    yield f"Cost {ladder.cost:,.0f}{owed}; all on demand {ladder.on_demand_cost:,.0f}."
 
 
 LADDER = Command("how much of a use to commit to, now and later", _add_arguments, _answer)

@@ -197,7 +197,7 @@ class ComparisonResults:
         simulation, choice = self.simulation, self.choice
         if simulation is None or choice is None:
             return ()
-        causes, plan = list(Cause), choice.plan
+        causes, plan = simulation.outcomes.causes, choice.plan
         ends = [plan.total_cost]
         with suppress(WorkSpentError):
             for n in range(1, len(causes)):

@@ -12,6 +12,7 @@ from pricing.market.offers import PurchaseOption
 
 CAUSE_TITLES: Mapping[str, str] = {
     "hours": "hours",
+    "project_end": "end of the project",
     "delivery": "delivery",
     "prices": "prices",
     "capacity": "interruptions and capacity",

@@ -229,7 +229,8 @@ class PortfolioResults:
         drawn, simulated, plan = self._drawn, self.simulated, self.plan
         if drawn is None or simulated is None or plan is None:
             return {}
-        causes, before, added = list(Cause), plan.books.total_cost, dict[Cause, Decimal]()
+        causes, before = drawn[1][0].outcomes.causes, plan.books.total_cost
+        added: dict[Cause, Decimal] = {}
         for n, cause in enumerate(causes, start=1):
             some = frozenset(causes[:n])
             costs = simulated if n == len(causes) else drawn[0].cost(drawn[1], some, self._works)

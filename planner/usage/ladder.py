@@ -80,10 +80,12 @@ class Ladder:
     months: tuple[LadderMonth, ...]
     cost: float
     """Of these months, in the currency of the prices."""
+    owed_after: float
+    """What the contracts signed in these months cost after them, up to their end."""
     on_demand_cost: float
     past_ratio: float | None
     """What the rule would have cost on the use so far over its hindsight plan; None for a use of
-    less than half a year."""
+    less than half a year or than a term."""
     other_past_ratio: float | None
     """The same of the other rule."""
 
@@ -97,7 +99,7 @@ class Ladder:
         """What to do, and what it rests on.
 
         >>> month = LadderMonth(0, 12.0, 12.0, 15.0)
-        >>> Ladder("newsvendor", (month,), 70.0, 100.0, 1.06, 1.2).sentence
+        >>> Ladder("newsvendor", (month,), 70.0, 0.0, 100.0, 1.06, 1.2).sentence
         'Commit 12 units now. On the use so far the rule costs 6% more than hindsight.'
         """
         now = f"Commit {self.sign_now:g} units now." if self.sign_now else "Commit nothing now."
@@ -169,11 +171,13 @@ def plan_ladder(
             )
         )
     worth = period_hours * on_demand_per_hour
+    runs_on = np.maximum(np.arange(len(future)) + price.periods - len(future), 0)
     other: Rule = "break_even" if rule == "newsvendor" else "newsvendor"
     return Ladder(
         rule=rule,
         months=tuple(rows),
         cost=float(paid.sum() * worth),
+        owed_after=float((signed.sum(axis=1) @ runs_on) * price.share * step * worth),
         on_demand_cost=float(future.sum() * step * worth),
         past_ratio=ratios[rule],
         other_past_ratio=ratios[other],
@@ -232,8 +236,9 @@ def hindsight(shares: Floats, price: Price) -> float:
 
 
 def past_ratio(shares: Floats, price: Price, rule: Rule, period_hours: float) -> float | None:
-    """What a rule would have cost over the hindsight plan; None for less than half a year."""
-    if len(shares) * period_hours < JUDGED_WEEKS * WEEK_HOURS:
+    """What a rule would have cost over the hindsight plan; None for less than half a year, and than
+    a term, of which a part would say nothing."""
+    if len(shares) < max(price.periods, JUDGED_WEEKS * WEEK_HOURS / period_hours):
         return None
     least = hindsight(shares, price)
     return cost_of(shares, price, rule) / least if least > 0 else None

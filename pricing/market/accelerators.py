@@ -157,7 +157,11 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
         raise InvalidInput(field, f"{name!r} is ambiguous; choose one of {names}")
     closest = ", ".join(get(slug).name for slug in _closest_slugs(name))
     suggestions = closest or "names such as H100 SXM5 80 GB"
-    raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {suggestions}")
+    raise InvalidInput(
+        field,
+        f"{name!r} is not a known accelerator; closest are {suggestions}. One that is not out yet "
+        "is stated by a server with a known accelerator, its speed and available_from",
+    )
 
 
 def family(name: str) -> tuple[Accelerator, ...]:

@@ -28,6 +28,7 @@ MONTHS = tuple(calendar.month_name[1:])
 
 CAUSES = {
     "hours": "hours",
+    "project_end": "end of the project",
     "delivery": "delivery",
     "prices": "prices",
     "capacity": "interruptions and capacity",

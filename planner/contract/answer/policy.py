@@ -109,4 +109,7 @@ class PolicyAnswer(AnswerModel):
         json_schema_extra={"unit": "currency of the answer, see price_of"},
     )
     dates: tuple[str, ...] = Field(description="Months of the decisions, YYYY-MM.")
-    moves: tuple[MoveShares, ...] = Field(description="What is done at each date, and how often.")
+    moves: tuple[MoveShares, ...] = Field(
+        description="What is done at each date, and how often; none where deciding today is no "
+        "dearer."
+    )

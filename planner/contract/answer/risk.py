@@ -27,7 +27,9 @@ class Cause(StrEnum):
     allowance is split: each is switched on after those before it, on the same random numbers."""
 
     HOURS = "hours"
-    """Hours, their growth, and when the work begins and ends."""
+    """Hours, their growth, and when the work begins."""
+    END = "project_end"
+    """The project's end before the plan's, where that has a chance."""
     DELIVERY = "delivery"
     """Month in which servers arrive."""
     PRICES = "prices"

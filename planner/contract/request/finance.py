@@ -291,3 +291,5 @@ class Risk(RequestModel):
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.end_after_months is not None and self.end_probability is None:
             yield InvalidInput("end_after_months", "has no meaning without end_probability")
+        if self.end_probability == 1:
+            yield InvalidInput("end_probability", "1 is certain; give fewer horizon_months instead")

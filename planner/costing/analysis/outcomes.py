@@ -309,6 +309,11 @@ class Outcomes:
             ends=None if self.ends is None else self.ends[rows],
         )
 
+    @property
+    def causes(self) -> list[Cause]:
+        """What may vary in them, in the order of a risk allowance."""
+        return [cause for cause in Cause if cause is not Cause.END or self.ends is not None]
+
     def with_causes(self, causes: Set[Cause]) -> Outcomes:
         """The same samples, row by row, in which these causes alone vary and all else is as
         stated; without any, a plan costs in each sample what it costs as stated.
@@ -316,10 +321,10 @@ class Outcomes:
         What a cause adds to the expected cost, each switched on after those before it:
 
             costs = [
-                simulation.with_causes(frozenset(list(Cause)[:n])).cost(plans).mean(axis=-1)
-                for n in range(len(Cause) + 1)
+                simulation.with_causes(frozenset(causes[:n])).cost(plans).mean(axis=-1)
+                for n in range(len(causes) + 1)
             ]
-            allowance = {cause: costs[n + 1] - costs[n] for n, cause in enumerate(Cause)}
+            allowance = {cause: costs[n + 1] - costs[n] for n, cause in enumerate(causes)}
 
         >>> two = planned_outcomes(PriceDrivers((), {}), 3)
         >>> two = replace(two, growth=np.full((1, 3), 1.5), lost=np.full(1, 1.2))
@@ -337,7 +342,9 @@ class Outcomes:
         stated = replace(self, prices=prices)
         if Cause.HOURS not in causes:
             growth, slip = np.ones_like(self.growth), np.zeros_like(self.slip)
-            stated = replace(stated, growth=growth, slip=slip, level=None, ends=None)
+            stated = replace(stated, growth=growth, slip=slip, level=None)
+        if Cause.END not in causes:
+            stated = replace(stated, ends=None)
         if Cause.DELIVERY not in causes:
             stated = replace(stated, delivery=None)
         if Cause.CAPACITY not in causes:

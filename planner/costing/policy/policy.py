@@ -88,13 +88,14 @@ class PolicyResult:
     first: Move
     """What to do now."""
     expected: float
-    """Mean cost of the policy in the outcomes."""
+    """Mean cost of the policy in the outcomes; that of the best plan where it is no cheaper."""
     fixed: float
     """Mean cost of the best plan that is decided today."""
     bound: float
     """Mean cost that no policy of these moves goes below."""
     made: tuple[tuple[str, tuple[float, ...]], ...]
-    """Moves, with the share of outcomes in which each is made at each date."""
+    """Moves, with the share of outcomes in which each is made at each date; none where the best
+    plan decided today is no dearer."""
     triggers: tuple[Trigger, ...]
 
     @property
@@ -142,17 +143,18 @@ def evaluate(
     policy = fit_policy(fitted_on)
     made = moves_made(policy, paths)
     first = paths.moves[0][int(made[0][0])]
-    expected = float(follow(policy, paths).mean())
+    expected, fixed = float(follow(policy, paths).mean()), min(best_fixed(paths)[0], best_plan)
     names = {move.name for moves in paths.moves for move in moves}
     shares = {name: _shares(name, made, paths) for name in sorted(names)}
+    is_cheaper = expected < fixed  # a plan may make moves that no policy has
     return PolicyResult(
         decisions=decisions,
         first=first,
-        expected=expected,
-        fixed=min(best_fixed(paths)[0], best_plan),
+        expected=min(expected, fixed),
+        fixed=fixed,
         bound=min(expected, float(bound(policy, fitted_on, paths).mean())),
-        made=tuple(shares.items()),
-        triggers=_list_triggers(decisions, policy, paths, first, shares),
+        made=tuple(shares.items()) if is_cheaper else (),
+        triggers=_list_triggers(decisions, policy, paths, first, shares) if is_cheaper else (),
     )
 
 

@@ -110,6 +110,14 @@ def test_at_prices_of_large_clouds_nothing_is_waited_for() -> None:
     assert one.answer.verdict.waiting == ""
 
 
+def test_a_plan_that_makes_a_move_which_no_policy_has_is_decided_now() -> None:
+    """Capital comes in the second month, between two dates of a decision."""
+    found = policy_of(eight_h100.__wrapped__(6.88, constraints={"capex_months": ["2027-02"]}))
+    assert (found.worth, found.moves, found.triggers) == (0, (), ())
+    assert found.expected == found.best_fixed == found.bound
+    assert found.sentence.startswith("Decide now")
+
+
 @pytest.mark.parametrize(
     "fields", [{"horizon_months": 3}, {"decide_every_months": 0}, {"decide_every_months": 48}]
 )

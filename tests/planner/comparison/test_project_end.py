@@ -22,6 +22,7 @@ BOX = {"server": "custom", "accelerator": "H100 SXM", "accelerator_count": 8,
 OWN = {"servers": [BOX], "lead_time_months": 0, "late_delivery_probability": 0,
        "network_storage_rate": 0, "install_cost_rate": 0, "spare_rate": 0,
        "utilisation_ceiling": 1}  # fmt: skip
+CERTAIN = 1 - 1e-9
 UNDISCOUNTED = {"discount_rate_per_year": 0, "server_price_trend_per_year": 0,
                 "cloud_price_trend_per_year": 0}  # fmt: skip
 
@@ -61,7 +62,7 @@ def test_it_ends_in_a_month_or_in_any_quarter() -> None:
 
 
 def test_then_nothing_is_rented_and_a_server_is_sold_at_its_age() -> None:
-    one = ended(end_probability=1, end_after_months=12)
+    one = ended(end_probability=CERTAIN, end_after_months=12)
     rented, bought = costs(one)["on_demand"], costs(one)["on_prem"]
     assert rented == pytest.approx(20.0 * 730 * 12)
     of_all = one.inputs.assumptions
@@ -90,7 +91,7 @@ def test_it_weighs_on_the_choice_and_is_said() -> None:
     assert verdict.reasons[0] == (
         "If the project ends after 6 months (a chance of 50%), nothing is owed any more."
     )
-    assert float(verdict.risk_allowance["hours"]) < 0
+    assert float(verdict.risk_allowance["project_end"]) < 0
     (turn,) = (row for row in ending.answer.drivers if row.field == "risk.end_probability")
     assert 0 < (turn.turns_at or 0) < 0.5
     assert turn.sentence.endswith(" chance that the project ends, buy 1 server.")
@@ -116,7 +117,7 @@ def test_a_minimum_spend_that_is_not_met_any_more_is_owed() -> None:
              "first": "2027-01", "last": "2028-12"}  # fmt: skip
     one = compared(catalog(offer("20.00")), hours=8 * 730, horizon_months=24,
                    on_prem={"servers": []}, existing={"minimum_spend": [spend]},
-                   risk={**PLAIN, "end_probability": 1, "end_after_months": 6},
+                   risk={**PLAIN, "end_probability": CERTAIN, "end_after_months": 6},
                    finance=UNDISCOUNTED)  # fmt: skip
     (stop,) = (row for row in one.answer.stops if row.months == 6)
     assert float(stop.owed) == pytest.approx(250_000 - 6 * 730 * 20)
@@ -134,15 +135,21 @@ def test_tokens_count_as_far_as_they_are_answered_before_the_end() -> None:
                           on_prem={"servers": []}, risk=PLAIN | risk).answer  # fmt: skip
         return float(answer.cost_per_million_tokens["expected"])
 
-    ended_soon = {"end_probability": 1, "end_after_months": 1}
+    ended_soon = {"end_probability": CERTAIN, "end_after_months": 1}
     assert price(**ended_soon) == pytest.approx(price(), rel=0.01)
     assert price(slip_months_sd=2, **ended_soon) == pytest.approx(price(), rel=0.01)
 
 
-def test_months_without_a_chance_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("risk", "problem"),
+    [({"end_after_months": 12}, "end_probability"), ({"end_probability": 1}, "horizon_months")],
+)
+def test_months_without_a_chance_and_a_certain_end_are_refused(
+    risk: dict[str, Any], problem: str
+) -> None:
     hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
-    with pytest.raises(InvalidInput, match="end_probability"):
-        read_request({"workload": hours, "risk": {"end_after_months": 12}})
+    with pytest.raises(InvalidInput, match=problem):
+        read_request({"workload": hours, "risk": risk})
 
 
 def test_the_price_that_is_watched_is_drawn_with_its_trigger() -> None:

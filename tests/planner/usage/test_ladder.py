@@ -99,13 +99,23 @@ def test_the_worst_case_is_nearly_twice_hindsight() -> None:
 
 
 def test_a_steady_use_is_committed_at_once_and_renewed() -> None:
-    ladder = plan_ladder([8.0] * WEEK * 30, 4.0, 2.4, term_months=12, months=24)
+    ladder = plan_ladder([8.0] * WEEK * 53, 4.0, 2.4, term_months=12, months=24)
     assert ladder.sign_now == 8.0
     signed = {row.month: row.sign for row in ladder.months if row.sign}
     assert list(signed.values()) == [8.0, 8.0]
     assert ladder.cost == pytest.approx(0.6 * ladder.on_demand_cost, rel=0.01)
     assert ladder.past_ratio is not None
     assert ladder.past_ratio < 1.03
+
+
+def test_a_contract_is_paid_to_its_end_and_a_part_of_it_judges_no_rule() -> None:
+    use = [8.0] * WEEK * 70
+    year, long = (plan_ladder(use, 4.0, 2.4, term) for term in (12, 36))
+    assert year.past_ratio is not None
+    assert long.past_ratio is None
+    assert year.owed_after == 0
+    whole = long.cost + long.owed_after
+    assert whole == pytest.approx(8.0 * 2.4 * 730 * 36, rel=0.01)
 
 
 def test_what_is_held_is_not_signed_again_before_it_ends() -> None:
