@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.contract.labels import traits
-from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, measure_in_place
+from planner.costing.analysis.plan_exposure import (
+    list_on_demand,
+    list_spot,
+    measure_in_place,
+    run_in_place,
+)
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING, HourCharge
 from planner.costing.cost_model.ownership import sale_value
@@ -85,6 +90,8 @@ class PlanCosts:
     """[T] reference accelerators at once; None: those of the demand."""
     reserved: tuple[Reservation, ...] = ()
     """What is reserved by date, and in no mix of what is rented."""
+    running: Floats | None = None
+    """[T, 2] cost of running the servers in place, part of `fixed`; None without any."""
 
 
 def measure_plan(
@@ -136,6 +143,7 @@ def measure_beside(
         pools=_pools(scenario, inputs),
         bought=held.bought,
         reserved=reserved,
+        running=run_in_place(inputs.fixed_sources(scenario.key), inputs.calendar),
     )
 
 

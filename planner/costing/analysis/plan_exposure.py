@@ -48,6 +48,20 @@ def measure_in_place(
     return fixed, residual
 
 
+def run_in_place(sources: Iterable[CapacitySource], calendar: Calendar) -> Floats:
+    """[T, 2] what running the servers in place costs in each month, net present and nominal: what
+    is saved once a project has ended, unlike rents of a lease."""
+    months = calendar.months
+    running = np.zeros((months, 2))
+    for source in (one for one in sources if one.is_owned):
+        for stream in source.fixed_streams:
+            if stream.category is not Category.LEASE:
+                due = source.stream_cash(stream, calendar)[:months]
+                worth = calendar.discount_of(stream.payment)[:months]
+                running += np.stack([due * worth, due], axis=1)
+    return running
+
+
 def list_on_demand(inputs: ModelInputs) -> list[CapacitySource]:
     """Offers on demand; where there is none, all that is rented by the hour."""
     hourly = [s for s in inputs.sources if s.term is None and s.capacity]

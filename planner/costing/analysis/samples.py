@@ -272,6 +272,8 @@ def _stop(plan: PlanCosts, some: Samples, started: Floats) -> Floats:
     change, ends = np.zeros((n, 2, 2)), some.ends
     assert ends is not None
     over = np.arange(months) >= ends[:, None]
+    if plan.running is not None:
+        change[:, :, 1] -= over @ plan.running
     for cohort, month, units in _ordered(plan, some, started):
         costs, price = cohort.costs, some.price(cohort.source.key)
         if costs.monthly is not None:

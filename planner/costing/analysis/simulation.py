@@ -17,9 +17,9 @@ month of a decision, and a slip of s months:
   it spot than `max_spot_share` of the hours asked. Where machines rent whole, the sample rents to
   the nearest node as many more or fewer than the plan as its peak asks for, for the hours that
   the peak lasts. Quotas and budgets are not held against a sample.
-- Where the project ends early nothing is rented, run or started from then on; what is signed,
-  leased or borrowed is paid to its end, a reservation by date that has begun too, and servers that
-  the plan bought are sold at their age.
+- Where the project ends early nothing is rented, run or started from then on, servers in place
+  included; what is signed, leased or borrowed is paid to its end, a reservation by date that has
+  begun too, and servers that the plan bought are sold at their age.
 - Servers cost what sellers ask, and come as late as they do: until then they neither work nor
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as

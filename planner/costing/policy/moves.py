@@ -186,6 +186,8 @@ class _Chunk:
         for one in plan.residual:
             price = self.some.price(one.key)
             cost += float(one.value[0]) * (1.0 if price is None else price[:, -1])
+        if self.some.ends is not None and plan.running is not None:
+            cost -= (np.arange(self._months) >= self.some.ends[:, None]) @ plan.running[:, 0]
         return cost
 
     def work_costs(self, at: int, width: Floats, hours: Floats) -> Floats:

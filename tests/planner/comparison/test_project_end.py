@@ -70,6 +70,19 @@ def test_then_nothing_is_rented_and_a_server_is_sold_at_its_age() -> None:
     assert bought == pytest.approx(240_000 - sold)
 
 
+def test_a_server_in_place_is_switched_off() -> None:
+    """As in a plan of so many months."""
+    there = {"servers": [], "already_owned": [{"server": "hgx-h100-8", "bought": "2026-12"}]}
+
+    def cost(months: int, **risk: Any) -> float:
+        one = compared(catalog(offer("40.00")), hours=16 * 730, horizon_months=months,
+                       on_prem=there, risk=PLAIN | risk, finance=UNDISCOUNTED)  # fmt: skip
+        assert one.choice is not None
+        return float(one.choice.total[one.choice.index].mean())
+
+    assert cost(24, end_probability=CERTAIN, end_after_months=12) == pytest.approx(cost(12))
+
+
 def test_outcomes_in_which_it_goes_on_cost_what_they_did() -> None:
     whole, some = costs(ended()), costs(ended(end_probability=0.3, end_after_months=6))
     for key in ("on_demand", "on_prem"):

@@ -24,10 +24,15 @@ UNSURE: dict[str, Any] = {
 
 
 @cache
-def decided(months: int = 3, end: float = 0.0) -> tuple[Compared, Decisions, Paths]:
-    """`end`: chance that the project ends in a quarter."""
+def decided(
+    months: int = 3, end: float = 0.0, *, owns: bool = False
+) -> tuple[Compared, Decisions, Paths]:
+    """`end`: chance that the project ends in a quarter; `owns`: whether a server is there."""
     prices = catalog(offer("30.00"), offer("16.00", "reserved", term_months=12))
-    one = compared(prices, **{**UNSURE, "risk": {**UNSURE["risk"], "end_probability": end}})
+    there = {"already_owned": [{"server": "hgx-h100-8", "bought": "2026-06"}]} if owns else {}
+    asked = {"risk": {**UNSURE["risk"], "end_probability": end}}
+    own = {"on_prem": {**UNSURE["on_prem"], **there}, "hours": [(1 + owns) * 8 * 730] * 24}
+    one = compared(prices, **{**UNSURE, **asked, **own})
     assert one.choice is not None
     assert one.simulation is not None
     decisions = list_decisions(one.choice, one.simulation, months)
@@ -50,9 +55,14 @@ def cost(moves: list[Move]) -> Any:
     return np.sum([move.cost for move in moves], axis=0)
 
 
-@pytest.mark.parametrize(("months", "end"), [(1, 0.0), (3, 0.0), (5, 0.0), (5, 0.2)])
-def test_renting_throughout_costs_what_the_plan_that_rents_costs(months: int, end: float) -> None:
-    one, decisions, paths = decided(months, end)
+@pytest.mark.parametrize(
+    ("months", "end", "owns"),
+    [(1, 0.0, False), (3, 0.0, False), (5, 0.0, False), (5, 0.2, False), (3, 0.2, True)],
+)
+def test_renting_throughout_costs_what_the_plan_that_rents_costs(
+    months: int, end: float, owns: bool
+) -> None:
+    one, decisions, paths = decided(months, end, owns=owns)
     assert one.choice is not None
     at = one.choice.find(decisions.waiting)
     assert at is not None
