@@ -472,7 +472,7 @@ def relax(preparation: Preparation, limit: RelaxableLimit) -> Preparation:
     if limit.is_stated or limit.least_node:
         return lifted
     # Coverage is for warnings, which an alternative does not show.
-    names = ["units_per_usd", "laid_out", "custom", "coverage"]
+    names = ["units_per_usd", "laid_out", "custom", "coverage", "windows"]
     if limit.field == PARTITIONS:
         names += ["assumptions", "demand", "servers", "contracts"]
     if limit.field != TERM_END:  # which loans and leases follow

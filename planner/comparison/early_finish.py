@@ -27,6 +27,7 @@ from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, Ear
 from planner.contract.amounts import add_months, count_months
 from planner.contract.copies import replace
 from planner.contract.request.workload import Run
+from planner.costing.analysis.plan_exposure import is_by_hour
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
 from planner.costing.optimizer.work import WorkSpentError
@@ -137,14 +138,18 @@ def _prepare(preparation: Preparation, runs: tuple[Run, ...]) -> Preparation:
     request = preparation.request.model_copy(update={"workload": workload})
     earlier = replace(preparation, request=request, is_on_average=True)
     share_known(("units_per_usd", "custom", "calendar", "all_servers"), preparation, earlier)
+    vars(earlier)["windows"] = preparation.windows
     return earlier
 
 
-def hours_of_machines(plan: Scenario, inputs: ModelInputs) -> Floats:
-    """[T] reference accelerator-hours that the machines of a plan give if they go on all month."""
+def hours_of_machines(plan: Scenario, inputs: ModelInputs, *, by_hour: bool = False) -> Floats:
+    """[T] reference accelerator-hours that the machines of a plan give if they go on all month; of
+    those rented `by_hour` alone."""
     available = np.zeros(inputs.calendar.months)
     for key in {*plan.used_hours, *plan.units_started}:
         source = inputs.by_key[key]
+        if by_hour and not is_by_hour(source):
+            continue
         available += _nodes(source, plan, inputs) * source.capacity * source.hours_per_month
     return available
 

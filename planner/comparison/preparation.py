@@ -268,6 +268,22 @@ class Preparation:
                 name = f"capex_by_fiscal_year {budget.fiscal_year}"
                 yield CapitalBudget(name, budget.amount, first, last)
 
+    @cached_property
+    def windows(self) -> tuple[tuple[slice, dt.date, bool], ...]:
+        """Months in which work has to be done, the last of them, and whether it is a deadline."""
+        calendar, busy = self.calendar, np.flatnonzero(self.demand.hours_per_month)
+        dated = tuple(
+            (slice(calendar.index(run.start), calendar.index(run.deadline) + 1), run.deadline, True)
+            for run in self.demand.runs
+            if run.deadline is not None
+        )
+        if dated or not busy.size:
+            return dated
+        spans = [(int(busy[0]), int(busy[-1]))]
+        if self.request.workload.kind == "serving":  # requests do not wait
+            spans = [(month, month) for month in busy.tolist()]
+        return tuple((slice(first, last + 1), calendar.month(last), False) for first, last in spans)
+
     def _least_peaks(self) -> dict[str, tuple[float, ...]]:
         runs, peak = np.array(self.demand.runs_at_once), self.demand.peak_accelerators
         sizes, throughput = self.offers.job_nodes.job_sizes, self.offers.throughput
@@ -312,4 +328,5 @@ class Preparation:
             capex_by_period=tuple(self._capital_budgets()),
             monthly_budget=limits.monthly_budget,
             total_budget=limits.total_budget,
+            windows=tuple(months for months, _, _ in self.windows),
         )

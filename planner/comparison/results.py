@@ -30,6 +30,7 @@ from planner.costing.advice.verdict import (
 from planner.costing.analysis.break_even import BreakEven, compute_break_even, find_best_rents
 from planner.costing.analysis.outcomes import RiskParameters, build_risk_parameters
 from planner.costing.analysis.plan_costs import may_rent
+from planner.costing.analysis.plan_exposure import is_by_hour
 from planner.costing.analysis.simulation import (
     Report,
     RiskResult,
@@ -45,7 +46,13 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.policy.policy import PolicyResult, find_policy
 from planner.costing.results.scenario_result import Scenario, cents
-from planner.costing.scenarios import may_hold, rank_feasible, scenario_options, solve_scenarios
+from planner.costing.scenarios import (
+    may_hold,
+    rank_feasible,
+    scenario_options,
+    solve_scenario,
+    solve_scenarios,
+)
 from planner.sizing.demand import Demand
 from pricing.common.words import as_sentence, pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
@@ -148,6 +155,10 @@ class ComparisonResults:
             return None
         parameters, part = self.risk_parameters, self.work.share(ANALYSIS_SHARE)
         self.parts["risk"] = part
+        if parameters.unavailable_probability > 1.0 - self.terms.certainty:
+            by_hour = frozenset(one.key for one in self.inputs.sources if is_by_hour(one))
+            sure = solve_scenario(self.inputs, ScenarioKey.HYBRID, part, excluded=by_hour)
+            plans += [sure] if sure.feasible else []
         choice, simulation = judge(self.inputs, plans, self.terms, parameters, part, self.report)
         vars(self)["simulation"] = simulation
         return choice

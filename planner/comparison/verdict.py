@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
@@ -47,6 +48,7 @@ from planner.costing.advice.verdict import (
 )
 from planner.costing.choice import round_to_error, standard_error
 from planner.costing.cost_model.terms import Calendar
+from planner.costing.model_inputs import Floats
 from planner.costing.results.scenario_result import Scenario, cents, resale_value
 from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
@@ -332,8 +334,21 @@ class VerdictWords:
 
     def reasons(self) -> list[str]:
         """Why this plan, the most telling first, at most three."""
-        reasons = [self._why_early()] if self.facts.is_small else self._all_reasons()
-        return [reason for reason in reasons if reason][:MOST_REASONS]
+        others = [self._why_early()] if self.facts.is_small else self._all_reasons()
+        return [reason for reason in (self._why_sure(), *others) if reason][:MOST_REASONS]
+
+    def _why_sure(self) -> str:
+        choice, simulation = self.results.choice, self.results.simulation
+        if choice is None or simulation is None or simulation.outcomes.waits is None:
+            return ""
+        at = min(range(len(choice.candidates)), key=choice.rank_of)
+        less = float((choice.total[choice.index] - choice.total[at]).mean())
+        if at in choice.admissible or less <= 0 or choice.certain is None:
+            return ""
+        return (
+            f"Renting by the hour is expected to cost {self._rounded(less, self._expected()[1])} "
+            f"less, and has its machines in time in {choice.certain[at]:.0%} of outcomes."
+        )
 
     def _all_reasons(self) -> Iterator[str]:
         yield self._why_early()
@@ -462,6 +477,9 @@ class VerdictWords:
 
 _NOISE = 1e-6
 """Share of a machine that no rounding up counts."""
+_BEYOND_REACH = 100.0
+"""Times the machines from which their number does not help."""
+SURELY_THERE = "Machines reserved by date, contracts or own servers"
 WORTH_SAYING = 0.1
 """Share of outcomes past the deadline from which the p90 of the hours is one of them."""
 
@@ -510,9 +528,8 @@ def _describe_late(results: ComparisonResults) -> tuple[str, str]:
         f"in {share:.0%} of the simulated cases the work is not done by the end of {last} on these "
         "machines; the range then counts more of them",
         f"In {share:.0%} of the simulated outcomes the work {goes_on} on the machines of this "
-        "plan. The range of the total then counts more of them, as if rented in good time. At "
-        f"least {work.more:.0%} more accelerators from the start would do in 9 of 10 outcomes; a "
-        "rate measured in a short pilot makes the hours more certain.",
+        "plan. The range of the total then counts more of them, as if rented in good time. "
+        f"{work.mended_by}",
     )
 
 
@@ -523,20 +540,31 @@ class LateWork:
     share: float
     """Of the outcomes."""
     more: float
-    """Share of further accelerators with which it is done in 9 of 10 outcomes."""
+    """Share of further accelerators with which it is done in 9 of 10 outcomes; infinite where no
+    number of machines by the hour does it."""
     last: dt.date
     """The month by whose end it should be done."""
     has_deadline: bool
+
+    @property
+    def mended_by(self) -> str:
+        """With what it is done in 9 of 10 outcomes."""
+        if math.isinf(self.more):
+            return f"{SURELY_THERE} would be there."
+        return (
+            f"At least {self.more:.0%} more accelerators from the start would do in 9 of 10 "
+            "outcomes; a rate measured in a short pilot makes the hours more certain."
+        )
 
     @property
     def sentence(self) -> str:
         """Its chance, and what mends it."""
         if not self.has_deadline:
             return ""
-        return (
-            f"{CHANCE_TO_MISS}, {self.last:%B %Y}, is {self.share:.0%}; "
-            f"{self.more:.0%} more accelerators make it 10%."
-        )
+        mended = f"{self.more:.0%} more accelerators make it 10%."
+        if math.isinf(self.more):
+            mended = f"{SURELY_THERE[0].lower()}{SURELY_THERE[1:]} would keep it."
+        return f"{CHANCE_TO_MISS}, {self.last:%B %Y}, is {self.share:.0%}; {mended}"
 
 
 def find_late_work(results: ComparisonResults) -> LateWork | None:
@@ -549,32 +577,32 @@ def likeliest_late(results: ComparisonResults) -> LateWork | None:
     """The work that is the likeliest to take more than its months; None where its hours are known,
     or requests are answered as they come."""
     advised, simulation = results.recommendation.scenario, results.simulation
-    factors = simulation.hours_factors if simulation else None
-    if advised is None or factors is None or results.request.workload.kind == "serving":
+    if advised is None or simulation is None or results.request.workload.kind == "serving":
         return None
-    available = hours_of_machines(results.scenarios[advised], results.inputs)
-    hours = results.inputs.hours
-    if results.early_finish is not None:  # what is not done by then goes on to the deadline
-        available = np.where(hours > 0, available, available.max())
+    hours, factors = results.inputs.hours, simulation.hours_factors
+    is_there = simulation.outcomes.is_there(hours)
+    if factors is None and is_there is None:
+        return None
+    available = _hours_there(results, results.scenarios[advised], is_there)
     late = []
-    for months, last, has_deadline in _windows_of_work(results):
-        needed, most = hours[months].sum(), available[months].sum()
-        if needed and most:
-            share = float((factors * needed > most * (1.0 + _NOISE)).mean())
-            longest = float(np.percentile(factors, 90) * needed / most)
-            more = math.ceil(longest * 100 - 100) / 100
+    for months, last, has_deadline in results.preparation.windows:
+        needed, most = hours[months].sum(), available[..., months].sum(axis=-1)
+        if needed and most.any():
+            taken = needed * (np.ones(1) if factors is None else factors)
+            share = float((taken > most * (1.0 + _NOISE)).mean())
+            longest = float(np.percentile(taken / np.maximum(most, needed * _NOISE), 90))
+            more = math.inf if longest > _BEYOND_REACH else math.ceil(longest * 100 - 100) / 100
             late.append(LateWork(share, more, last, has_deadline))
     return max(late, default=None)
 
 
-def _windows_of_work(results: ComparisonResults) -> Iterator[tuple[slice, dt.date, bool]]:
-    calendar, early = results.calendar, results.early_finish
-    runs = early.runs if early is not None else results.demand.runs
-    dated = [(run.start, run.deadline) for run in runs if run.deadline is not None]
-    for start, deadline in dated:
-        months = slice(calendar.index(start), calendar.index(deadline) + 1)
-        yield months, deadline, True
-    busy = np.flatnonzero(results.inputs.hours)
-    if not dated and busy.size:
-        months = slice(int(busy[0]), int(busy[-1]) + 1)
-        yield months, calendar.month(int(busy[-1])), False
+def _hours_there(
+    results: ComparisonResults, plan: Scenario, is_there: NDArray[np.bool_] | None
+) -> Floats:
+    """[T] hours that the machines of a plan give, or [N, T] where those by the hour may not be
+    there."""
+    every, by_hour = (hours_of_machines(plan, results.inputs, by_hour=one) for one in (False, True))
+    if results.early_finish is not None:  # what is not done by then goes on to the deadline
+        is_busy = results.inputs.hours > 0
+        every, by_hour = (np.where(is_busy, row, row.max()) for row in (every, by_hour))
+    return every if is_there is None else np.asarray(every - by_hour * ~is_there)

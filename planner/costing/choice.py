@@ -11,8 +11,9 @@ much and n(q) < n(p), and that clear the following themselves. Against each of t
   w · (B(p) − B(q)) / D(p, q) of the outcomes: in w of them against a plan that does without, in
   fewer against one that takes less of it, or something else instead
 - simplicity: S(p, q) ≥ max(s · |E(p)| · (n(p) − n(q)), effort)
-- certainty: a total budget is kept in at least a share c of the outcomes; where no plan keeps it so
-  often, plans within two points of the greatest chance are judged
+- certainty: a total budget is kept, and no work late for want of machines by the hour, in at least
+  a share c of the outcomes; where no plan does so as often, plans within two points of the greatest
+  chance are judged
 
 *Bound*: in batch b of ten of the outcomes, G_b is the mean cost of the advised plan p less the
 least mean of a plan that clears them. At 95 % none is cheaper than p in expectation by more than
@@ -225,11 +226,13 @@ def judge(
 def choose_at(
     candidates: Sequence[Candidate], costs: Floats, budget: float | None, terms: Terms
 ) -> Choice:
-    """The choice among plans of which [3, P, N] costs are known: net present, nominal, and nominal
-    payments before resale."""
-    present, total, paid = costs
-    within = np.ones(len(paid)) if budget is None else (paid <= budget + 0.5).mean(axis=1)
-    return choose(Choice(tuple(candidates), present, total, within, terms))
+    """The choice among plans of which [4, P, N] costs are known (`cost_plans`)."""
+    present, total, paid, late = costs
+    is_within = paid <= (np.inf if budget is None else budget + 0.5)
+    certain = (is_within & (late < 0.5)).mean(axis=1)
+    return choose(
+        Choice(tuple(candidates), present, total, is_within.mean(axis=1), terms, certain=certain)
+    )
 
 
 def _move_units(
@@ -394,6 +397,8 @@ class Choice:
     """[P] share of outcomes in which a candidate keeps the total budget."""
     terms: Terms
     index: int = 0
+    certain: Floats | None = None
+    """[P] the same in which it has the machines in time as well; None: as often."""
     refused: Mapping[int, Refusal] = field(default_factory=dict)
 
     @property
@@ -465,8 +470,9 @@ class Choice:
     @cached_property
     def admissible(self) -> list[int]:
         """Candidates that are certain enough, or as certain as can be."""
-        least = min(self.terms.certainty, float(self.within_budget.max()) - CERTAINTY_SLACK)
-        return [i for i in range(len(self.candidates)) if self.within_budget[i] >= least]
+        certain = self.within_budget if self.certain is None else self.certain
+        least = min(self.terms.certainty, float(certain.max()) - CERTAINTY_SLACK)
+        return [i for i in range(len(self.candidates)) if certain[i] >= least]
 
 
 def choose(choice: Choice) -> Choice:

@@ -91,6 +91,8 @@ class ModelInputs:
     """Credits and minimum spends."""
     other_costs: tuple[OtherCost, ...] = ()
     """Costs beside machines."""
+    windows: tuple[slice, ...] = (slice(None),)
+    """Months in each of which work has to be done."""
     scenario: ScenarioKey | None = None
     """Scenario whose own other costs count; None: those that all have."""
 

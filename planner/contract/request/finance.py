@@ -243,7 +243,7 @@ class Choice(RequestModel):
     """What is asked of a plan before it is advised; absent fields take a default."""
 
     certainty: Annotated[Number, Field(ge=0, le=1), DECIMAL_TEXT] | None = None
-    """Share of outcomes in which a total budget is kept."""
+    """Share of outcomes in which a total budget is kept and machines are there in time."""
     hurdle_share: Rate | None = None
     """Share of the money that a plan binds to, beyond another plan, that it saves against it in
     expectation."""
@@ -282,6 +282,11 @@ class Risk(RequestModel):
     """Time to save a checkpoint, h."""
     restart_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
     """Time from an interruption to useful work, h."""
+    on_demand_unavailable_probability: Annotated[Number, Field(ge=0, lt=1), DECIMAL_TEXT] | None = (
+        None
+    )
+    """Chance that machines by the hour, on demand or spot, are not there in the month in which work
+    begins, and again in each month that it waits for them; absent: they are there."""
     end_probability: Rate | None = None
     """Chance that the project ends before the plan does: after `end_after_months`, or without them
     at the end of each quarter. What is signed is then paid to its end, and what was bought sold."""

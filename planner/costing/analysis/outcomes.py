@@ -16,6 +16,8 @@ Each sample draws, with z standard normal:
   (`cost_model.purchase_risk`)
 - the month from which there is no work as the project has ended, with a chance p: one month, or
   the end of a quarter, each with p
+- of work that begins in each month how many months it waits for machines by the hour: k or more
+  with a chance pᵏ
 - slips, interruptions and hours of an estimate as in `docs/methodology/risk.md`; waits for spot
   are lognormal
 
@@ -94,6 +96,8 @@ class RiskParameters:
     """Chance that the project ends early."""
     end_after_months: int = 0
     """Months after which; 0: at the end of each quarter."""
+    unavailable_probability: float = 0.0
+    """Chance that machines by the hour are not there in a month."""
 
     @property
     def level_p10_p90(self) -> tuple[float, float]:
@@ -136,6 +140,7 @@ def build_risk_parameters(
         keeps_price_trend=assumptions.is_from_request("cloud_price_trend_per_year"),
         end_probability=assumptions.values.get("end_probability", 0.0),
         end_after_months=int(assumptions.values.get("end_after_months", 0)),
+        unavailable_probability=assumptions.values.get("on_demand_unavailable_probability", 0.0),
     )
 
 
@@ -260,6 +265,20 @@ class Outcomes:
     ends: NDArray[np.int64] | None = None
     """[N] first month after the project's end, T where it does not end early; None: in none."""
 
+    waits: NDArray[np.int64] | None = None
+    """[N, T] months that work which begins in a month waits for machines by the hour; None: it
+    does not."""
+
+    def is_there(self, work: Floats, rows: slice = slice(None)) -> NDArray[np.bool_] | None:
+        """[n, T] whether there are machines by the hour in some samples, for [T] work that begins
+        in each month before which there is none; None: always."""
+        if self.waits is None:
+            return None
+        months = np.arange(len(work))
+        begins = (work > 0) & ~np.append(False, work[:-1] > 0)
+        first = np.maximum.accumulate(np.where(begins, months, 0))
+        return np.asarray(months - first >= self.waits[rows][:, first])
+
     @cached_property
     def _delays(self) -> dict[DeliveryRisk, NDArray[np.int64]]:
         return {}
@@ -307,6 +326,7 @@ class Outcomes:
             server_price=None if self.server_price is None else self.server_price[rows],
             delivery=None if self.delivery is None else self.delivery[rows],
             ends=None if self.ends is None else self.ends[rows],
+            waits=None if self.waits is None else self.waits[rows],
         )
 
     @property
@@ -348,7 +368,7 @@ class Outcomes:
         if Cause.DELIVERY not in causes:
             stated = replace(stated, delivery=None)
         if Cause.CAPACITY not in causes:
-            stated = replace(stated, interruptions=one, waiting=one, lost=one)
+            stated = replace(stated, interruptions=one, waiting=one, lost=one, waits=None)
         return stated if Cause.QUOTES in causes else replace(stated, server_price=None)
 
 
@@ -391,6 +411,7 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         server_price=server_price,
         delivery=delivery,
         ends=draw_ends(parameters, months),
+        waits=_draw_waits(parameters, months),
     )
 
 
@@ -408,6 +429,16 @@ def draw_ends(parameters: RiskParameters, months: int) -> NDArray[np.int64] | No
     passed = 1.0 - (1.0 - chance) ** (quarters / QUARTER_MONTHS)  # chance to have ended by then
     at = np.searchsorted(passed, drawn, side="right")
     return np.append(quarters, months)[at]
+
+
+def _draw_waits(parameters: RiskParameters, months: int) -> NDArray[np.int64] | None:
+    chance = parameters.unavailable_probability
+    if not chance:
+        return None
+    stream = np.random.Generator(
+        np.random.PCG64(np.random.SeedSequence(parameters.seed).spawn(7)[-1])
+    )
+    return stream.geometric(1.0 - chance, (parameters.samples, months)) - 1
 
 
 def _growth(parameters: RiskParameters, months: int, random: np.random.Generator) -> Floats:

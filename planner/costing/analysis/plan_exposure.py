@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.labels import ON_DEMAND, SPOT
+from planner.contract.labels import ON_DEMAND, SPOT, traits
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
@@ -60,6 +60,12 @@ def run_in_place(sources: Iterable[CapacitySource], calendar: Calendar) -> Float
                 worth = calendar.discount_of(stream.payment)[:months]
                 running += np.stack([due * worth, due], axis=1)
     return running
+
+
+def is_by_hour(source: CapacitySource) -> bool:
+    """Whether a source is rented by the hour, which nobody has to keep ready."""
+    is_rented = source.term is None and bool(source.capacity)
+    return is_rented and not traits(source.purchase_option).is_paid_ahead
 
 
 def list_on_demand(inputs: ModelInputs) -> list[CapacitySource]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,6 +35,8 @@ class Market:
     spot_patience_hours: float
     servers: Mapping[str, ServerToBuy] = field(default_factory=dict)
     """Those whose price or delivery may be another than planned, by source key."""
+    windows: Sequence[slice] = (slice(None),)
+    """Months in each of which work has to be done."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Samples:
     beyond: Floats | float = 0.0
     """[n, T] hours for which the month is too short at the peak; what idle units leave of them is
     rented by the hour."""
+    is_there: NDArray[np.bool_] | None = None
+    """[n, T] whether there are machines by the hour; None: always."""
 
     @classmethod
     def of(
@@ -63,9 +67,8 @@ class Samples:
         at_peak = shift_months(at_peak, slip, keep_total=False)
         demand = outcomes.demand(rows) * moved
         lasts, share = stretch_peaks(at_peak, moved, outcomes, rows)
-        if isinstance(share, float):
-            return cls(market, outcomes, rows, slip, demand, lasts)
-        return cls(market, outcomes, rows, slip, demand * share, lasts, demand * (1.0 - share))
+        is_there, beyond = outcomes.is_there(moved, rows), demand * (1.0 - share)
+        return cls(market, outcomes, rows, slip, demand * share, lasts, beyond, is_there)
 
     def at(self, peak: Floats) -> Samples:
         """The same with another peak."""

@@ -24,6 +24,9 @@ month of a decision, and a slip of s months:
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
   planned.
+- Where machines by the hour are not there, what would be rented waits for the first month in which
+  they are, and at the latest for the last. It is late where the machines rented, going on all
+  month, do not do it by the end of its window.
 - Growth moves the peak. Hours that are more or fewer than stated or estimated make the same peak
   last longer or shorter, as far as the month is long; idle units do the hours beyond, and what
   they leave is rented by the hour.
@@ -51,6 +54,7 @@ from planner.costing.analysis.outcomes import (
     planned_outcomes,
 )
 from planner.costing.analysis.plan_costs import (
+    ROUNDING,
     PlanCosts,
     PoolBills,
     RentMix,
@@ -70,6 +74,7 @@ from planner.costing.cost_model.spend_pools import settle_pools
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
+from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 
@@ -171,6 +176,7 @@ class Simulation:
             drivers=self.drivers.of_source,
             max_spot_share=inputs.max_spot_share,
             spot_patience_hours=self.parameters.spot_patience_hours,
+            windows=inputs.windows,
             servers=inputs.servers.unsure,
         )
 
@@ -195,7 +201,7 @@ class Simulation:
         report: Report = nobody_waits,
         work: WorkMeter | None = None,
     ) -> Floats:
-        """[3, plan, N] net present and nominal cost, and nominal payments before resale."""
+        """[4, plan, N], see `cost_plans`."""
         if work is not None:
             work.charge(measuring_units(len(plans), len(self.inputs.sources)))
         return cost_plans(self.measure(plans), self.market, self.outcomes, report, work)
@@ -227,10 +233,10 @@ def cost_plans(
     report: Report = nobody_waits,
     work: WorkMeter | None = None,
 ) -> Floats:
-    """[3, plan, N] net present and nominal cost of each plan in each sample, and its nominal
-    payments before resale."""
+    """[4, plan, N] net present and nominal cost of each plan in each sample, its nominal payments
+    before resale, and 1 where its work is late for want of machines by the hour."""
     meter = WorkMeter() if work is None else work
-    cost = np.empty((3, len(plans), len(outcomes.slip)))
+    cost = np.empty((4, len(plans), len(outcomes.slip)))
     for rows, slip in chunks_of_one_slip(outcomes.slip):
         report(rows.start, len(outcomes.slip))
         n, months = rows.stop - rows.start, len(market.hours)
@@ -252,28 +258,43 @@ def _cost(plan: PlanCosts, some: Samples) -> Floats:
     served = np.minimum(held.hours, held.width * some.at_peak)
     served *= plan.usable
     cost = pay_work(plan, some, served, held.cost)
-    return np.column_stack([cost, cost[:, 1] - held.resale])
+    return np.column_stack([cost, cost[:, 1] - held.resale, _is_late(plan, some, served)])
+
+
+def _is_late(plan: PlanCosts, some: Samples, served: Floats) -> NDArray[np.bool_]:
+    late = np.zeros(len(served), bool)
+    if some.is_there is None:
+        return late
+    paid, _ = _hours_rented(plan, some, served)
+    width = np.divide(paid, some.at_peak, out=np.zeros_like(paid), where=some.at_peak > 0)
+    most = np.maximum.accumulate(width, axis=1) * some.is_there * float(HOURS_PER_MONTH)
+    for months in some.market.windows:
+        late |= paid[:, months].sum(axis=1) > most[:, months].sum(axis=1) * (1.0 + ROUNDING)
+    return late
+
+
+def _wait(paid: Floats, some: Samples) -> Floats:
+    """[n, T] hours that are rented, each in the first month from its own on in which it can be, or
+    in the last; none of them once the project has ended."""
+    n, months = paid.shape
+    if some.is_there is None:
+        return paid
+    rented, waiting = np.zeros_like(paid), np.zeros(n)
+    for month in range(months):
+        waiting = (waiting + paid[:, month]) * some.outcomes.goes_on(month)[some.rows]
+        rented[:, month] = waiting * (some.is_there[:, month] | (month == months - 1))
+        waiting = waiting - rented[:, month]
+    return rented
 
 
 def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Floats:
     """[n, 2] `cost`, to which what the work costs is added: of [n, T] hours that units may serve,
     and of what is rented and reserved for the others."""
-    lacking = some.demand - served
-    np.maximum(lacking, 0.0, out=lacking)
-    is_long_enough = isinstance(some.beyond, float)  # every month, at the peak
-    not_by_date = some.demand if is_long_enough else some.demand + some.beyond
-    for one in plan.reserved:  # paid for whether it works or not, so it works first
-        held = one.move(one.held, some.slip)
-        lacking -= np.minimum(lacking, held)
-        not_by_date = np.maximum(not_by_date - held, 0.0)
+    paid, used = _hours_rented(plan, some, served)
+    paid = _wait(paid, some)
+    for one in plan.reserved:
         cost += _pay_reserved(one, some)
-    paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
-    left = not_by_date - paid
-    if not is_long_enough:
-        beyond = np.clip(left - served, 0.0, some.beyond)  # where no unit is idle
-        left -= beyond
-        paid += beyond
-    cost += np.clip(left, 0.0, served) @ plan.in_use
+    cost += used @ plan.in_use
     if plan.more is plan.rent:
         rented = [(plan.rent, paid)]
     else:
@@ -282,6 +303,21 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
     for mix, hours_rented in rented:
         cost += _rent(mix, hours_rented, plan, some)
     return cost if plan.pools is None else cost + _settle(plan.pools, plan, rented, some)
+
+
+def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Floats, Floats]:
+    """[n, T] hours rented in the month in which they are asked for, and those of units."""
+    lacking = some.demand - served
+    np.maximum(lacking, 0.0, out=lacking)
+    not_by_date = some.demand + some.beyond
+    for one in plan.reserved:  # paid for whether it works or not, so it works first
+        held = one.move(one.held, some.slip)
+        lacking -= np.minimum(lacking, held)
+        not_by_date = np.maximum(not_by_date - held, 0.0)
+    paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
+    beyond = np.clip(not_by_date - paid - served, 0.0, some.beyond)  # where no unit is idle
+    used = np.clip(not_by_date - paid - beyond, 0.0, served)
+    return paid + beyond, used
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:

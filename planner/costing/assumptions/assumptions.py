@@ -152,6 +152,14 @@ def _figures_where_used(request: ComparisonRequest) -> Iterator[tuple[str, float
         yield PRICE_SPREAD, spread
 
 
+_STATED_RISKS = {
+    "end_probability": "probability",
+    "end_after_months": "months",
+    "on_demand_unavailable_probability": "probability",
+}
+"""Fields of `risk` that have no default, with their units."""
+
+
 def _risk_choices(risk: Risk) -> Iterator[Assumption]:
     for field, value, unit, reason in _RISK_CHOICES:
         request_value = getattr(risk, field)
@@ -163,7 +171,7 @@ def _risk_choices(risk: Risk) -> Iterator[Assumption]:
         source = reason if request_value is None else "request"
         value = value if request_value is None else request_value
         yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)
-    for field, unit in (("end_probability", "probability"), ("end_after_months", "months")):
+    for field, unit in _STATED_RISKS.items():
         stated = getattr(risk, field)
         if stated is not None:
             yield Assumption(f"risk.{field}", stated, unit, True, "request")

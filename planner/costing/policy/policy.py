@@ -164,7 +164,7 @@ def list_decisions(choice: Choice, simulation: Simulation, every_months: int) ->
     if not every_months or inputs.pools or inputs.calendar.months <= every_months:
         return None
     known = list_priced_sources([], inputs) | simulation.drivers.of_source.keys()
-    order = sorted(range(len(choice.candidates)), key=lambda i: (choice.expected[i], i))
+    order = sorted(choice.admissible, key=choice.rank_of)
     ranked = [choice.candidates[i] for i in order]
     ranked = [one for one in ranked if not list_reservations(one.plan, inputs)]
     waiting = next((one.plan for one in ranked if not _starts(one)), None)

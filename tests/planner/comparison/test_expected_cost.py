@@ -56,7 +56,7 @@ def check(found: Compared) -> None:
     if verdict is None or choice is None or simulation is None or verdict.expected is None:
         return
     plan = found.scenarios[found.recommendation.scenario]
-    present, total, paid = simulation.cost([one.plan for one in choice.candidates])
+    present, total, paid, _ = simulation.cost([one.plan for one in choice.candidates])
     at = choice.find(plan)
     assert at is not None
     assert verdict.expected == cents(float(total[at].mean()))
@@ -190,7 +190,7 @@ def test_no_plan_that_is_tried_by_itself_costs_half_a_percent_less(seed: int) ->
         )
         if plan.feasible and not any(plan.lines == one.lines for one in plans):
             plans.append(plan)
-    present, total, _ = simulation.cost(plans)
+    present, total, *_ = simulation.cost(plans)
     candidates = tuple(Candidate(plan, found.inputs.by_key) for plan in plans)
     every = choose(Choice(candidates, present, total, np.ones(len(plans)), found.terms))
     assert choice.expected[choice.index] <= every.expected[every.index] * 1.005 + 0.01

@@ -32,7 +32,7 @@ def comparison() -> Compared:
 
 def judge(comparison: Compared, parameters: RiskParameters) -> RiskResult:
     plans = [plan for plan in comparison.scenarios.values() if plan.feasible]
-    present, total, _ = simulation_of(comparison.inputs, parameters).cost(plans)
+    present, total, *_ = simulation_of(comparison.inputs, parameters).cost(plans)
     return summarize_risk([plan.key for plan in plans], present, total, parameters)
 
 

@@ -72,7 +72,7 @@ def test_as_planned_it_costs_what_the_plan_costs() -> None:
         assert any(found.inputs.by_key[key].offer.purchase_option.value.startswith("dws")
                    for key in plan.used_hours)  # fmt: skip
         simulation = planned_simulation(found.inputs, found.simulation.parameters)
-        present, total, _ = simulation.cost([plan])[:, 0, 0]
+        present, total, *_ = simulation.cost([plan])[:, 0, 0]
         assert total == pytest.approx(float(plan.total_cost), abs=0.05)
         assert present == pytest.approx(float(plan.net_present_cost), abs=0.05)
 

@@ -85,6 +85,7 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "units": {one.key: one.commitment_option(CALENDAR) for one in sources if one.term},
         "pools": (),
         "servers": SimpleNamespace(unsure={}),
+        "windows": (),
         "max_spot_share": 1.0,
         "whole_nodes": False,
         "is_level": False,

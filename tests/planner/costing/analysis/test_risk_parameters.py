@@ -34,7 +34,7 @@ def test_nothing_spreads_by_default() -> None:
         "hours_p10_p90": (1.0, 1.0), "hours_spread": 0.0, "demand_half_life_months": 24.0,
         "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
         "draws_hardware_prices": True, "keeps_price_trend": False,
-            "end_probability": 0.0, "end_after_months": 0,
+        "end_probability": 0.0, "end_after_months": 0, "unavailable_probability": 0.0,
     }  # fmt: skip
 
 

@@ -1,0 +1,91 @@
+"""Machines by the hour that may not be there when work begins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.costing.analysis.outcomes import PriceDrivers, RiskParameters, draw_outcomes
+from planner.costing.analysis.simulation import simulation_of
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
+
+RENT = offer("30.00")
+MODE = offer(
+    "40", "dws_calendar_mode", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"
+)
+YEAR = offer("38.00", "reserved", term_months=12)
+RUN = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100",
+       "runs": [{"start": "2027-01", "deadline": "2027-01"}]}  # fmt: skip
+HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+PLAIN = {"price_sd": 0, "demand_growth_sd": 0, "slip_months_sd": 0, "hours_spread": 0}
+
+
+def asked(chance: float, *prices: Any, work: Any = RUN, months: int = 3, **fields: Any) -> Compared:
+    risk = {**PLAIN, **({"on_demand_unavailable_probability": chance} if chance else {})}
+    return compared(catalog(*prices), workload=work, horizon_months=months,
+                    on_prem={"servers": []}, risk=risk, **fields)  # fmt: skip
+
+
+def test_a_month_of_waiting_is_as_likely_as_is_said_and_each_further_one_again() -> None:
+    parameters = RiskParameters(4000, 1, unavailable_probability=0.3)
+    drawn = draw_outcomes(parameters, PriceDrivers((), {}), 6)
+    there = drawn.is_there(np.array([1.0, 1, 0, 1, 1, 1]))
+    assert there is not None
+    chances = [0.7, 0.91, 0.973, 0.7, 0.91, 0.973]
+    assert there.mean(axis=0) == pytest.approx(chances, abs=0.02)
+    assert draw_outcomes(RiskParameters(9, 1), PriceDrivers((), {}), 6).waits is None
+
+
+@pytest.mark.parametrize(
+    ("chance", "prices", "action", "kept"),
+    [
+        (0.0, (RENT, MODE), "rent", (0.9, 1.0)),
+        (0.05, (RENT, MODE), "rent", (0.93, 0.97)),
+        (0.3, (RENT, MODE), "reserve", (0.9, 1.0)),
+        (0.3, (RENT,), "rent", (0.65, 0.72)),
+    ],
+)
+def test_a_deadline_is_kept_by_what_is_reserved(
+    chance: float, prices: tuple[Any, ...], action: str, kept: tuple[float, float]
+) -> None:
+    verdict = asked(chance, *prices).answer.verdict
+    assert verdict is not None
+    assert [part.action for part in verdict.decision] == [action]
+    assert kept[0] <= (verdict.deadline_chance or 0.0) <= kept[1]
+    is_missed = "machines reserved by date, contracts or own servers would keep it"
+    assert (is_missed in verdict.sentence) is (chance == 0.3 and action == "rent")
+    is_told = any("less, and has its machines in time in" in one for one in verdict.reasons)
+    assert is_told is (action == "reserve")
+
+
+def test_hours_that_wait_are_rented_later_and_a_contract_does_not_wait() -> None:
+    """A first month that waits is paid for in the second, 10 % cheaper a month by then."""
+    cheaper = {"finance": {"cloud_price_trend_per_year": 0.9**12 - 1, "discount_rate_per_year": 0}}
+    one = asked(0.3, RENT, YEAR, work=HOURS, months=12, **cheaper)
+    plans = {plan.key.value: plan for plan in one.solved_scenarios.values()}
+    simulation = simulation_of(one.inputs, one.risk_parameters)
+    waits = simulation.outcomes.waits
+    assert waits is not None
+    costs = simulation.cost([plans["on_demand"]])[1, 0]
+    monthly = 730 * 30 * 0.9 ** np.arange(12)
+    assert costs[waits[:, 0] == 0] == pytest.approx(monthly.sum(), rel=1e-6)
+    later = monthly.sum() - monthly[0] + monthly[1]
+    assert costs[waits[:, 0] == 1] == pytest.approx(later, rel=1e-6)
+    assert one.answer.verdict is not None
+    assert [part.action for part in one.answer.verdict.decision] == ["commit"]
+    never = replace(simulation, outcomes=replace(simulation.outcomes, waits=None))
+    advised = [one.choice.plan] if one.choice else []
+    assert (simulation.cost(advised) == never.cost(advised)).all()
+
+
+def test_the_allowance_has_it_among_capacity_and_no_policy_waits_for_what_is_not_sure() -> None:
+    one = asked(0.3, RENT, work=HOURS, months=12, decide_every_months=3,
+                finance={"cloud_price_trend_per_year": -0.5})  # fmt: skip
+    verdict = one.answer.verdict
+    assert verdict is not None
+    assert float(verdict.risk_allowance["capacity"]) < 0
+    assert one.answer.policy is None
