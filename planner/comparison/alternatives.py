@@ -68,6 +68,7 @@ TERM_END = "term_end"
 NODE = "constraints.min_accelerators_per_node"
 MIXED = "constraints.allow_mixed_accelerators"
 SOFTWARE = "workload.software"
+SELLING = "on_prem.already_owned"
 _STATED = "The request sets this limit."
 
 
@@ -103,7 +104,7 @@ class RelaxableLimit:
         return request
 
 
-_LIMITS = {
+LIMITS = {
     row["code"]: RelaxableLimit(
         field=row["field"],
         value=() if row["value"] == "[]" else json.loads(row["value"]),
@@ -114,7 +115,7 @@ _LIMITS = {
     for row in read_rows(Path(__file__).with_suffix(".csv"))
 }
 """Rules left to their default and limits of a request, by code; those of `constraints` by field."""
-_CONSTRAINTS = [code for code, one in _LIMITS.items() if one.field == f"constraints.{code}"]
+_CONSTRAINTS = [code for code, one in LIMITS.items() if one.field == f"constraints.{code}"]
 _ROOM = ("power_kw", "rack_units")
 _IS_STATED: Mapping[str, Callable[[ComparisonRequest], bool]] = {
     "servers": lambda request: request.on_prem.servers == (),
@@ -152,7 +153,7 @@ _IS_IN_FORCE: Mapping[str, Callable[[ComparisonRequest, PlanRules], bool]] = {
 def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     """Rules in force that the request leaves to their default and that may cost something."""
     request, rules = results.request, results.preparation.rules
-    yield from (_LIMITS[code] for code, is_so in _IS_IN_FORCE.items() if is_so(request, rules))
+    yield from (LIMITS[code] for code, is_so in _IS_IN_FORCE.items() if is_so(request, rules))
     yield from _other_cards(results)
     if request.constraints.partitions is None:
         yield from _partitions_left_out(results)
@@ -292,7 +293,7 @@ def _partitions_left_out(results: ComparisonResults) -> Iterator[RelaxableLimit]
 def _list_constraints(request: ComparisonRequest, names: Iterable[str]) -> Iterator[RelaxableLimit]:
     for name in names:
         if getattr(request.constraints, name) not in (None, ()):
-            limit = _LIMITS[name]
+            limit = LIMITS[name]
             if name in PLACES:
                 others = read_place_limits(limit.lift(request).constraints)
                 kept_to = " and ".join(other.words for other in others)
@@ -302,11 +303,11 @@ def _list_constraints(request: ComparisonRequest, names: Iterable[str]) -> Itera
 
 
 def find_alternatives(
-    results: ComparisonResults, of_budgets: Sequence[Alternative] = ()
+    results: ComparisonResults, known: Sequence[Alternative] = ()
 ) -> tuple[Alternative, ...]:
     """At most five, the largest saving first; none where it is not asked for. Where no plan keeps
     to the limits, those of which one alone stands in the way: the cheapest plan first.
-    Those `of_budgets` are worked out already and go before the others.
+    Those `known` already, of budgets and of selling, go before the others.
 
     Each limit has its share of the work left: those that it is not enough for are left out.
     """
@@ -321,9 +322,8 @@ def find_alternatives(
     else:
         stated = _list_constraints(request, _CONSTRAINTS)
         limits += [replace(limit, why=_STATED) for limit in stated]
-        limits += [_LIMITS[code] for code, is_stated in _IS_STATED.items() if is_stated(request)]
-    limits += list_rules(results)
-    most_machines = find_most_machines(results, plan)
+        limits += [LIMITS[code] for code, is_stated in _IS_STATED.items() if is_stated(request)]
+    limits += [one for one in list_rules(results) if plan is None or one.field != SELLING]
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, limit in enumerate(limits):
@@ -332,8 +332,8 @@ def find_alternatives(
             part.leave_out("what would be cheaper")
             break
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
-            alternatives.extend(_try(limit, results, plan, most_machines, part))
-    named = [*sorted(of_budgets, key=_rank), *sorted(alternatives, key=_rank)][:MOST_ALTERNATIVES]
+            alternatives.extend(try_without(limit, results, plan, part))
+    named = [*sorted(known, key=_rank), *sorted(alternatives, key=_rank)][:MOST_ALTERNATIVES]
     return tuple(sorted(named, key=_rank))
 
 
@@ -342,26 +342,33 @@ def _rank(alternative: Alternative) -> tuple[Decimal, str]:
     return (alternative.total if saving is None else -saving, alternative.field)
 
 
-def _try(
+def least_saving(plan: Scenario | None, field: str) -> Decimal:
+    """What lifting a limit saves at least to be worth naming."""
+    worth = OTHER_CARD_WORTH_NAMING if field in OTHER_CARDS else WORTH_NAMING
+    return abs(plan.net_present_cost) * worth if plan else Decimal(0)
+
+
+def try_without(
     limit: RelaxableLimit,
     results: ComparisonResults,
     plan: Scenario | None,
-    most_machines: float,
     work: WorkMeter,
+    sold: tuple[Decimal, Decimal] | None = None,
 ) -> Iterator[Alternative]:
-    is_other_card = limit.field in OTHER_CARDS
-    worth = OTHER_CARD_WORTH_NAMING if is_other_card else WORTH_NAMING
-    least_saving = abs(plan.net_present_cost) * worth if plan else Decimal(0)
-    ceiling = float(plan.net_present_cost - least_saving) if plan else inf
+    """The plan without a limit, where it saves enough. Where servers are `sold` for it, whatever it
+    saves: the present value that is fetched so, and the amount."""
+    least = least_saving(plan, limit.field)
+    ceiling = float(plan.net_present_cost - least) if plan and sold is None else inf
+    gained, fetched = sold or (Decimal(0), Decimal(0))
     best = _solve_lifted(limit, results, ceiling, work)
     if best is None:
         return
     lifted, other = best
-    has_many = count_machines(other, lifted.inputs) > most_machines
-    least = next_larger_node(other, lifted.inputs) if has_many else 0
-    if 0 < least <= LARGEST_NODE:
-        larger = replace(limit, least_node=least)
-        yield from _try(larger, results, plan, most_machines, work)
+    has_many = count_machines(other, lifted.inputs) > find_most_machines(results, plan)
+    node = next_larger_node(other, lifted.inputs) if has_many else 0
+    if 0 < node <= LARGEST_NODE:
+        larger = replace(limit, least_node=node)
+        yield from try_without(larger, results, plan, work, sold)
         return
     if has_many or count_kinds(other, lifted.inputs) > MOST_KINDS:
         return
@@ -379,8 +386,8 @@ def _try(
     )
     other = choice.plan
     expected = float(choice.expected[choice.index])
-    saving = results.saving_of(other, lifted.inputs, expected, work) if plan else None
-    if saving is not None and saving <= least_saving:
+    saving = results.saving_of(other, lifted.inputs, expected, work) + gained if plan else None
+    if saving is not None and saving <= least and sold is None:
         return
     why = _why_off(limit, results, lifted, other, saving)
     if why:
@@ -397,7 +404,7 @@ def _try(
                 * bool(limit.least_node)
             ),
             plan=f"{describe_parts(parts)}.",
-            total=other.total_cost,
+            total=other.total_cost - fetched,
             saving=saving,
             why_no_saving="" if saving is not None else NOTHING_TO_COMPARE,
             why=why,

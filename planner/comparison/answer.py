@@ -16,6 +16,7 @@ import numpy as np
 from planner.comparison.alternatives import describe_idle, describe_instead, find_alternatives
 from planner.comparison.budgets import find_budget_gains
 from planner.comparison.drivers import build_drivers, list_turns
+from planner.comparison.own_servers import weigh_sale
 from planner.comparison.policy import build_policy
 from planner.comparison.results import ComparisonResults
 from planner.comparison.unknown_prices import find_unknown_prices
@@ -92,7 +93,10 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     gains, caveats = find_budget_gains(results), find_range_doubts(results)
     verdict = build_verdict(results, gains, caveats)
     unknown = find_unknown_prices(results)
-    alternatives = find_alternatives(results, [gain.alternative for gain in gains or ()])
+    own = weigh_sale(results)
+    known = [gain.alternative for gain in gains or ()]
+    known += [own.alternative] if own is not None and own.alternative is not None else []
+    alternatives = find_alternatives(results, known)
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
     idle = describe_idle(results)
@@ -105,7 +109,9 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
-            "reasons": (*filter(None, (ends, *instead)), *verdict.reasons)[:MOST_REASONS],
+            "reasons": (*filter(None, (ends, own and own.sentence, *instead)), *verdict.reasons)[
+                :MOST_REASONS
+            ],
             "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )

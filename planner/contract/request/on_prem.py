@@ -150,6 +150,9 @@ class OwnedServer(RequestModel):
     bought: Month | None = None
     """Month of purchase; the useful life counts from it. Without it half of that life is taken as
     over at the start."""
+    resale_value: Money | None = None
+    """What one of them fetches today, after the cost of the sale; absent: what is left of its price
+    at its age by `on_prem.residual_rate`."""
 
 
 Servers = Annotated[Entries[Server], Field(max_length=50)]

@@ -371,6 +371,16 @@ class ServerBatch:
     units: int
     age_months: int
     """Months from purchase to the plan's start."""
+    resale_today: float | None = None
+    """What one fetches then; None: what is left of its price."""
+
+    def sale_value(self, month: int, server: ServerToBuy, of_all: Assumptions) -> float:
+        """What one fetches in a month of the plan."""
+        assumptions = server.assumptions(of_all)
+        if self.resale_today is not None:
+            return self.resale_today * float(assumptions["residual_rate"] ** (month / 12.0))
+        bought, age = np.array(-self.age_months), np.array(self.age_months + month)
+        return float(sale_value(server.unit_price, age, bought, assumptions))
 
 
 def resale_value(

@@ -490,7 +490,8 @@ def _read_owned_servers(
                 f"allowed is {calendar.start:%Y-%m} or earlier",
             )
         servers[server.slug] = server
-        batches.setdefault(server.slug, []).append(ServerBatch(requested.units, age))
+        batch = ServerBatch(requested.units, age, requested.resale_value)
+        batches.setdefault(server.slug, []).append(batch)
     for slug in sorted(batches):
         yield servers[slug], tuple(batches[slug])
 
