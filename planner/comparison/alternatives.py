@@ -48,7 +48,6 @@ from pricing.market.accelerators import get
 from pricing.market.clouds import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST_ALTERNATIVES = 5
-JOB_FIELD = "workload.accelerators_per_job"
 WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
 OTHER_CARD_WORTH_NAMING = Decimal("0.1")
@@ -157,28 +156,6 @@ def list_rules(results: ComparisonResults) -> Iterator[RelaxableLimit]:
     yield from _other_cards(results)
     if request.constraints.partitions is None:
         yield from _partitions_left_out(results)
-    job = request.workload.accelerators_per_job or 1
-    fills = filling_size(job)
-    demand = results.demand
-    peaks = demand.peak_accelerators if demand.has_stated_peak else np.zeros(0)
-    if job < fills <= min(peaks[peaks > 0], default=fills):
-        yield RelaxableLimit(
-            JOB_FIELD,
-            fills,
-            f"jobs of {fills} accelerators, which fill machines of {LARGEST_NODE}",
-            f"The request states jobs of {job}, which leave part of such a machine idle.",
-        )
-
-
-def filling_size(job: int) -> int:
-    """Smallest size of a job from `job` on that leaves nothing of machines of `LARGEST_NODE` idle.
-
-    >>> [filling_size(job) for job in (1, 3, 4, 5, 8, 12)]
-    [1, 4, 4, 8, 8, 16]
-    """
-    if job >= LARGEST_NODE:
-        return -(-job // LARGEST_NODE) * LARGEST_NODE
-    return next(size for size in range(job, LARGEST_NODE + 1) if LARGEST_NODE % size == 0)
 
 
 def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:

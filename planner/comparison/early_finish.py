@@ -27,7 +27,6 @@ from planner.comparison.results import PREPARATION_UNITS, ComparisonResults, Ear
 from planner.contract.amounts import add_months, count_months
 from planner.contract.copies import replace
 from planner.contract.request.workload import Run
-from planner.costing.analysis.plan_exposure import is_by_hour
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import Floats, ModelInputs
 from planner.costing.optimizer.work import WorkSpentError
@@ -142,14 +141,11 @@ def _prepare(preparation: Preparation, runs: tuple[Run, ...]) -> Preparation:
     return earlier
 
 
-def hours_of_machines(plan: Scenario, inputs: ModelInputs, *, by_hour: bool = False) -> Floats:
-    """[T] reference accelerator-hours that the machines of a plan give if they go on all month; of
-    those rented `by_hour` alone."""
+def hours_of_machines(plan: Scenario, inputs: ModelInputs) -> Floats:
+    """[T] reference accelerator-hours that the machines of a plan give if they go on all month."""
     available = np.zeros(inputs.calendar.months)
     for key in {*plan.used_hours, *plan.units_started}:
         source = inputs.by_key[key]
-        if by_hour and not is_by_hour(source):
-            continue
         available += _nodes(source, plan, inputs) * source.capacity * source.hours_per_month
     return available
 

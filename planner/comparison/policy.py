@@ -10,12 +10,12 @@ from itertools import groupby
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import Category
-from planner.contract.answer.policy import MoveShares, PolicyAnswer, Trigger, TriggerPrice, Unit
+from planner.contract.answer.policy import PolicyAnswer, Trigger, TriggerPrice, Unit
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.advice.decision import list_parts, write_units
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.policy import policy as costing
-from planner.costing.policy.moves import KEEP, SELL, START
+from planner.costing.policy.moves import SELL, START
 from planner.costing.price_processes.process import find_family
 from planner.costing.results.scenario_result import cents
 from pricing.common.words import capitalize_first, pluralize
@@ -48,11 +48,6 @@ class _Words:
             bound=cents(min(result.bound, result.fixed)),
             triggers=triggers,
             prices=self._prices(),
-            dates=tuple(map(self._month, result.decisions.months.tolist())),
-            moves=tuple(
-                MoveShares(move=self._name(name), shares=tuple(round(s, 4) for s in shares))
-                for name, shares in result.made
-            ),
         )
 
     def _month(self, month: int) -> str:
@@ -90,7 +85,7 @@ class _Words:
     def _name(self, move: str) -> str:
         kind, _, index = move.partition(" ")
         if kind != START:
-            return {KEEP: "keep", SELL: "sell"}.get(kind, self._waiting)
+            return self._waiting
         parts = self._bundles[int(index)]
         return " and ".join(f"{VERBS[part.action]} {_what(part)}" for part in parts)
 

@@ -13,12 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
-from planner.contract.amounts import format_money, format_month, parse_month
+from planner.contract.amounts import format_money, format_month
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import (
@@ -31,12 +30,10 @@ from planner.contract.labels import (
 from planner.costing.advice.decision import (
     MANY_MACHINES,
     OWNING,
-    RENTING,
     describe_beside,
     describe_owed,
     describe_parts,
     list_parts,
-    share_of_hours,
 )
 from planner.costing.advice.verdict import (
     best_without_buying,
@@ -61,8 +58,6 @@ NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
 ABOVE_P90 = 0.1
 """Chance of more than the 90th percentile."""
-_SHARE_WORTH_SAYING, _WELL_USED = 0.01, 0.5
-"""Share that is worth a word, and of the hours rented whole that need none; 2026."""
 
 
 def build_verdict(
@@ -357,14 +352,11 @@ class VerdictWords:
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)
-        yield self._why_longer()
         yield self._against_on_demand()
         actions = {part.action for part in self.facts.decision}
         owns = not actions.isdisjoint(OWNING)
         if not (out_of_reach or owns):
             yield self._why_not_buy()
-        if owns:
-            yield self._why_rent_beside()
 
     def _why_early(self) -> str:
         early = self.results.early_finish
@@ -396,33 +388,6 @@ class VerdictWords:
         rent = self.results.inputs.by_key[row.against].label
         from_use = f"from {pays_from:.0%} use on" if pays_from >= HALF_PERCENT else "at any use"
         return f"{text}; over their life they cost less than {rent} {from_use}."
-
-    def _why_longer(self) -> str:
-        calendar = self.results.calendar
-        for part in self.facts.decision:
-            if part.action == "commit" and part.term_months and part.last_start:
-                end = calendar.index(parse_month(part.last_start)) + part.term_months
-                if end > calendar.months:
-                    beyond = pluralize(end - calendar.months, "month")
-                    return (
-                        f"A contract of {part.term_months} months ends {beyond} after the plan: "
-                        "the cost has all of it, and nothing for its use after the plan."
-                    )
-        return ""
-
-    def _why_rent_beside(self) -> str:
-        inputs, decision = self.results.inputs, self.facts.decision
-        owned = {part.source for part in decision if part.action in OWNING}
-        served = (r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0)
-        arrival = min(served, default=0)
-        rented = [inputs.by_key[part.source] for part in decision if part.action in RENTING]
-        before = sum(share_of_hours(self.plan, source, inputs, arrival) for source in rented)
-        if before <= _SHARE_WORTH_SAYING:
-            return ""
-        return (
-            f"{before:.0%} of the hours are rented until the servers go live in "
-            f"{self.results.calendar.month(arrival):%B %Y}."
-        )
 
     def _against_on_demand(self) -> str:
         rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against
@@ -477,9 +442,7 @@ class VerdictWords:
 
 _NOISE = 1e-6
 """Share of a machine that no rounding up counts."""
-_BEYOND_REACH = 100.0
-"""Times the machines from which their number does not help."""
-SURELY_THERE = "Machines reserved by date, contracts or own servers"
+SURELY_THERE = "All hours reserved by date, contracts or own servers"
 WORTH_SAYING = 0.1
 """Share of outcomes past the deadline from which the p90 of the hours is one of them."""
 
@@ -574,35 +537,30 @@ def find_late_work(results: ComparisonResults) -> LateWork | None:
 
 
 def likeliest_late(results: ComparisonResults) -> LateWork | None:
-    """The work that is the likeliest to take more than its months; None where its hours are known,
-    or requests are answered as they come."""
+    """The work that is the likeliest to take more than its months; None where its hours are known
+    and machines are there, or requests are answered as they come."""
     advised, simulation = results.recommendation.scenario, results.simulation
     if advised is None or simulation is None or results.request.workload.kind == "serving":
         return None
-    hours, factors = results.inputs.hours, simulation.hours_factors
-    is_there = simulation.outcomes.is_there(hours)
-    if factors is None and is_there is None:
-        return None
-    available = _hours_there(results, results.scenarios[advised], is_there)
-    late = []
-    for months, last, has_deadline in results.preparation.windows:
-        needed, most = hours[months].sum(), available[..., months].sum(axis=-1)
-        if needed and most.any():
-            taken = needed * (np.ones(1) if factors is None else factors)
-            share = float((taken > most * (1.0 + _NOISE)).mean())
-            longest = float(np.percentile(taken / np.maximum(most, needed * _NOISE), 90))
-            more = math.inf if longest > _BEYOND_REACH else math.ceil(longest * 100 - 100) / 100
-            late.append(LateWork(share, more, last, has_deadline))
+    plan, windows = results.scenarios[advised], results.preparation.windows
+    factors = simulation.hours_factors
+    late = [] if factors is None else list(_late_for_hours(results, plan, factors))
+    if simulation.outcomes.waits is not None and windows:
+        share = float(simulation.cost([plan])[3, 0].mean())
+        late.append(LateWork(share, math.inf, *windows[-1][1:]))
     return max(late, default=None)
 
 
-def _hours_there(
-    results: ComparisonResults, plan: Scenario, is_there: NDArray[np.bool_] | None
-) -> Floats:
-    """[T] hours that the machines of a plan give, or [N, T] where those by the hour may not be
-    there."""
-    every, by_hour = (hours_of_machines(plan, results.inputs, by_hour=one) for one in (False, True))
+def _late_for_hours(
+    results: ComparisonResults, plan: Scenario, factors: Floats
+) -> Iterator[LateWork]:
+    available, hours = hours_of_machines(plan, results.inputs), results.inputs.hours
     if results.early_finish is not None:  # what is not done by then goes on to the deadline
-        is_busy = results.inputs.hours > 0
-        every, by_hour = (np.where(is_busy, row, row.max()) for row in (every, by_hour))
-    return every if is_there is None else np.asarray(every - by_hour * ~is_there)
+        available = np.where(hours > 0, available, available.max())
+    for months, last, has_deadline in results.preparation.windows:
+        needed, most = hours[months].sum(), available[months].sum()
+        if needed and most:
+            share = float((factors * needed > most * (1.0 + _NOISE)).mean())
+            longest = float(np.percentile(factors, 90) * needed / most)
+            more = math.ceil(longest * 100 - 100) / 100
+            yield LateWork(share, more, last, has_deadline)

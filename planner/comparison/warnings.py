@@ -20,11 +20,9 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import COMMITTED, SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import limit_places
-from planner.costing.advice.decision import MANY_MACHINES
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.rental import is_list_price_by_date
 from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.servers import holds_consumer_cards
@@ -208,18 +206,6 @@ def _split_runs(facts: Facts) -> Iterator[Gaps]:
         yield {"month": month, "places": " and ".join(places)}
 
 
-def _many_machines(facts: Facts) -> Iterator[Gaps]:
-    plans = facts.results.allowed_scenarios.values()
-    for source in facts.rented:
-        if source.is_committed or is_list_price_by_date(source):
-            continue
-        own = float(facts.nodes(facts.advised, source).max()) if facts.advised else 0.0
-        most = own or max(float(facts.nodes(plan, source).max()) for plan in plans)
-        if most >= MANY_MACHINES:
-            other = "" if own else "Another plan than the advised one rents "
-            yield {"other": other, "count": most, "machine": source.instance_type}
-
-
 def _at_a_desk(facts: Facts) -> Iterator[Gaps]:
     plans, servers = facts.results.allowed_scenarios.values(), facts.inputs.servers
     bought = (
@@ -323,16 +309,8 @@ def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
 # Prices ---------------------------------------------------------------------------------------
 
 
-def _no_commitments(facts: Facts) -> Iterator[Gaps]:
-    options = {s.purchase_option for s in facts.inputs.sources if not s.is_owned}
-    committed = facts.results.scenarios[ScenarioKey.CLOUD]
-    if committed.feasible and options and not options & COMMITTED:
-        missing = find_missing(facts.inputs.coverage, COMMITTED)
-        yield {"why": "has a known price here" if missing else "fits"}
-
-
 def _missing_commitments(facts: Facts) -> Iterator[Gaps]:
-    if facts.advised is None and any(_no_commitments(facts)):  # a verdict names what matters to it
+    if facts.advised is None:  # a verdict names what matters to it
         yield from _in_words(describe_missing(find_missing(facts.inputs.coverage, COMMITTED)))
 
 
@@ -340,12 +318,6 @@ def _undated_prices(facts: Facts) -> Iterator[Gaps]:
     undated = [s.label for s in _listed(facts) if s.native and s.native.as_of is None]
     if undated:
         yield {"labels": "; ".join(undated)}
-
-
-def _oldest_price(facts: Facts) -> Iterator[Gaps]:
-    dates = [s.native.as_of for s in _listed(facts) if s.native and s.native.as_of]
-    if dates:
-        yield {"day": min(dates)}
 
 
 def _absent_offers(facts: Facts) -> Iterator[Gaps]:
@@ -485,15 +457,12 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "shortfall": _shortfalls,
     "unknown_provider": _unknown_providers,
     "ended_contract": _ended_contracts,
-    "no_commitments": _no_commitments,
     "missing_commitments": _missing_commitments,
     "undated_prices": _undated_prices,
     "absent_offers": _absent_offers,
-    "oldest_price": _oldest_price,
     "spot": _spot,
     "option_terms": _option_terms,
     "quota_below_node": _quotas_below_node,
-    "many_machines": _many_machines,
     "at_a_desk": _at_a_desk,
     "unsold": _unsold,
     "short_reservation": _short_reservation,

@@ -64,16 +64,6 @@ class Trigger(AnswerModel):
         return at is not None and (price > at if self.is_above else price < at)
 
 
-class MoveShares(AnswerModel):
-    """How often a move is made."""
-
-    move: str = Field(description="What is done.")
-    shares: tuple[float, ...] = Field(
-        description="Share of the outcomes in which it is done at each date.",
-        json_schema_extra={"unit": "share"},
-    )
-
-
 class EarlyStop(AnswerModel):
     """What the advised plan leaves if its work ends early; amounts are nominal, before tax."""
 
@@ -107,9 +97,4 @@ class PolicyAnswer(AnswerModel):
         default_factory=dict,
         description="Prices that decisions turn on, by what they are of, as they are today.",
         json_schema_extra={"unit": "currency of the answer, see price_of"},
-    )
-    dates: tuple[str, ...] = Field(description="Months of the decisions, YYYY-MM.")
-    moves: tuple[MoveShares, ...] = Field(
-        description="What is done at each date, and how often; none where deciding today is no "
-        "dearer."
     )

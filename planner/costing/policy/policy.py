@@ -11,7 +11,7 @@ where the worth is at least `WORTH_TELLING` of the best plan decided today.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,10 +93,8 @@ class PolicyResult:
     """Mean cost of the best plan that is decided today."""
     bound: float
     """Mean cost that no policy of these moves goes below."""
-    made: tuple[tuple[str, tuple[float, ...]], ...]
-    """Moves, with the share of outcomes in which each is made at each date; none where the best
-    plan decided today is no dearer."""
     triggers: tuple[Trigger, ...]
+    """None where the best plan decided today is no dearer."""
 
     @property
     def worth(self) -> float:
@@ -144,8 +142,6 @@ def evaluate(
     made = moves_made(policy, paths)
     first = paths.moves[0][int(made[0][0])]
     expected, fixed = float(follow(policy, paths).mean()), min(best_fixed(paths)[0], best_plan)
-    names = {move.name for moves in paths.moves for move in moves}
-    shares = {name: _shares(name, made, paths) for name in sorted(names)}
     is_cheaper = expected < fixed  # a plan may make moves that no policy has
     return PolicyResult(
         decisions=decisions,
@@ -153,8 +149,7 @@ def evaluate(
         expected=min(expected, fixed),
         fixed=fixed,
         bound=min(expected, float(bound(policy, fitted_on, paths).mean())),
-        made=tuple(shares.items()) if is_cheaper else (),
-        triggers=_list_triggers(decisions, policy, paths, first, shares) if is_cheaper else (),
+        triggers=_list_triggers(decisions, policy, paths, made) if is_cheaper else (),
     )
 
 
@@ -187,27 +182,25 @@ def _starts(one: Candidate) -> set[str]:
     return {key for key, units in one.plan.units_started.items() if units.any()}
 
 
-def _shares(name: str, made: Sequence[NDArray[np.intp]], paths: Paths) -> tuple[float, ...]:
-    rows = []
-    for date, (moves, picks) in enumerate(zip(paths.moves, made, strict=True)):
-        is_named = np.array([move.name == name for move in moves])
-        rows.append(float((is_named[picks] & paths.open(date)).mean()))
-    return tuple(rows)
+def _chance(name: str, made: Sequence[NDArray[np.intp]], paths: Paths) -> float:
+    """Share of outcomes in which a move is ever made after the first date."""
+    is_made = np.zeros(paths.count, bool)
+    for date in range(1, len(paths)):
+        is_named = np.array([move.name == name for move in paths.moves[date]])
+        is_made |= is_named[made[date]] & paths.open(date)
+    return float(is_made.mean())
 
 
 def _list_triggers(
-    decisions: Decisions,
-    policy: Policy,
-    paths: Paths,
-    first: Move,
-    shares: Mapping[str, tuple[float, ...]],
+    decisions: Decisions, policy: Policy, paths: Paths, made: Sequence[NDArray[np.intp]]
 ) -> tuple[Trigger, ...]:
     """What is waited for before a bundle is started, or, where one is started now, sold."""
+    first = paths.moves[0][int(made[0][0])]
     names = [f"{START} {b}" for b in range(len(decisions.bundles))]
     names = [SELL] if first.name in names else names
     rows = []
     for name in names:
-        chance = min(sum(shares.get(name, (0.0,))[1:]), 1.0)
+        chance = _chance(name, made, paths)
         bundle = bundle_of(first) if name == SELL else names.index(name)
         own, sources = decisions.bundles[bundle].units, decisions.simulation.inputs.by_key
         for column, key in enumerate(decisions.figures if chance >= LEAST_CHANCE else ()):

@@ -62,9 +62,3 @@ def test_work_of_one_card_is_not_explained_by_a_rack() -> None:
     work |= {"experiments_factor": 3, "runs": runs}
     answer = asked("H100", 1, workload=work)
     assert not any("rack" in text for text in answer.recommendation.because)
-
-
-def test_hours_reserved_until_servers_go_live_count_with_those_rented() -> None:
-    advice = verdict(asked("B200", 5840, on_prem={"lead_time_months": 3}))
-    assert advice.decision[0].action == "buy"
-    assert "25% of the hours are rented until the servers go live in April 2027." in advice.reasons
