@@ -93,9 +93,8 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     gains, caveats = find_budget_gains(results), find_range_doubts(results)
     verdict = build_verdict(results, gains, caveats)
     unknown = find_unknown_prices(results)
-    own = weigh_sale(results)
-    known = [gain.alternative for gain in gains or ()]
-    known += [own.alternative] if own is not None and own.alternative is not None else []
+    own, without_own = weigh_sale(results)
+    known = [*(gain.alternative for gain in gains or ()), *without_own]
     alternatives = find_alternatives(results, known)
     drivers = build_drivers(results)
     asking = tuple(row.sentence for row in unknown)
@@ -109,9 +108,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
-            "reasons": (*filter(None, (ends, own and own.sentence, *instead)), *verdict.reasons)[
-                :MOST_REASONS
-            ],
+            "reasons": (*filter(None, (ends, own, *instead)), *verdict.reasons)[:MOST_REASONS],
             "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )
@@ -556,12 +553,10 @@ def _risk(risk: RiskResult | None, *, holds: bool) -> RiskAnswer | None:
                 **dict(zip(_PERCENTILES, map(cents, (*present, *total)), strict=True)),
                 mean=cents(risk.mean[key]),
                 expected=cents(risk.total_mean[key]),
-                cvar_90=cents(risk.cvar_90[key]),
             )
             for key, present in risk.percentiles.items()
             for total in (risk.total_percentiles[key],)
         },
         probability_cheapest=dict(risk.probability_cheapest),
-        regret={key: cents(amount) for key, amount in risk.regret.items()},
         holds=holds,
     )

@@ -12,7 +12,6 @@ What they fetch in the end is in no plan, as it is the same in all that keep the
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
@@ -29,26 +28,21 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.invalid_input import InvalidInput
 
-
-@dataclass(frozen=True)
-class OwnServers:
-    """What to do with the servers that are there."""
-
-    sentence: str
-    alternative: Alternative | None = None
-    """The plan without them, where selling them saves enough."""
+Advice = tuple[str, tuple[Alternative, ...]]
+"""What to do with them, and the plan without them where selling them saves enough."""
 
 
-def weigh_sale(results: ComparisonResults) -> OwnServers | None:
-    """Whether to keep or to sell what is owned; None where nothing is, where it is not asked, and
+def weigh_sale(results: ComparisonResults) -> Advice:
+    """Whether to keep or to sell what is owned; empty where nothing is, where it is not asked, and
     where the work left does not allow for it."""
+    nothing: Advice = "", ()
     plan = results.advised
     if plan is None or not results.inputs.servers.owned or not results.request.cheaper_if:
-        return None
-    return results.within("sale", SMALL_SHARE, lambda work: _weigh(results, plan, work), None)
+        return nothing
+    return results.within("sale", SMALL_SHARE, lambda work: _weigh(results, plan, work), nothing)
 
 
-def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> OwnServers:
+def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advice:
     calendar, money = results.calendar, partial(format_money, currency=results.request.currency)
     now, end = _fetched(results, 0), _fetched(results, calendar.months)
     fetched = money(now[1])
@@ -59,7 +53,7 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> OwnSe
         sold = cents(float(now[0] - end[0])), cents(float(now[1]))
         without = next(try_without(limit, results, plan, work, sold), None)
     saving = Decimal("-Infinity") if without is None else without.saving or Decimal(0)
-    idle = int(np.flatnonzero(results.inputs.hours)[-1]) + 1
+    idle = int(np.flatnonzero(results.inputs.hours).max(initial=-1)) + 1
     then = _fetched(results, idle)
     spared = run_in_place(results.inputs.server_sources, calendar)[idle:, 0].sum()
     spared += then[0] - end[0]
@@ -67,22 +61,23 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> OwnSe
         f"{sum(batch.units for batch in batches)} × {server.label}"
         for server, batches in results.inputs.servers.owned
     )
-    if saving > max(least_saving(plan, SELLING), Decimal(spared)):
-        return OwnServers(
+    if without is not None and saving > max(least_saving(plan, SELLING), Decimal(spared)):
+        return (
             f"Better sell {them} now for {fetched}, if space and people then cost nothing: the "
             f"plan without saves {money(saving)} in present value.",
-            without,
+            (without,),
         )
     if idle < calendar.months and spared > results.terms.effort_cost:
-        return OwnServers(
+        return (
             f"Sell {them} in {calendar.month(idle):%B %Y}, when the work is done, for "
-            f"{money(then[1])}: {money(spared)} better in present value than at the plan's end."
+            f"{money(then[1])}: {money(spared)} better in present value than at the plan's end.",
+            (),
         )
-    more = "no plan without is any use"
+    more = "no other plan does the work well"
     if without is not None:
-        side = "less" if saving > 0 else "more"
-        more = f"the work costs {money(abs(saving))} {side} in present value"
-    return OwnServers(f"Keep {them}: sold now for {fetched}, {more}.")
+        apart = f"{money(abs(saving))} {'less' if saving > 0 else 'more'}"
+        more = f"the work costs {'only ' * (saving > 0)}{apart} in present value"
+    return f"Keep {them}: sold now for {fetched}, {more}.", ()
 
 
 def _fetched(results: ComparisonResults, month: int) -> Floats:

@@ -121,17 +121,6 @@ def _past_start(facts: Facts) -> Iterator[Gaps]:
         yield {"start": calendar.start, "over": over, "of": months, "are": _are(over)}
 
 
-def _without_deadline(facts: Facts) -> Iterator[Gaps]:
-    demand, calendar = facts.results.demand, facts.inputs.calendar
-    if not demand.is_sized or not demand.candidates:
-        return
-    runs, last = demand.runs, calendar.months - 1
-    is_open = any(run.deadline is None and calendar.index(run.start) < last for run in runs)
-    is_wide = demand.peak_accelerators.max() > demand.candidates[0].min_accelerators
-    if (is_open or not runs) and is_wide and not demand.hours_per_month[last]:
-        yield {"last": calendar.month(last)}
-
-
 # The plan -------------------------------------------------------------------------------------
 
 
@@ -448,7 +437,6 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "lowest_quote": _lowest_quote,
     "sizing": lambda facts: _in_words(facts.results.sizing_notes),
     "split_runs": _split_runs,
-    "without_deadline": _without_deadline,
     "offers": lambda facts: _in_words(facts.results.preparation.offers.warnings()),
     "servers": _of_servers,
     "unused_credit": _unused_credits,

@@ -521,7 +521,7 @@ def clears_hurdle(plan: Scenario, rival: Scenario | None, terms: Terms) -> bool:
 def judge_risk(
     scenarios: Mapping[ScenarioKey, Scenario], choice: Choice, parameters: RiskParameters
 ) -> RiskResult:
-    """Percentiles, probability of being cheapest and regret of every feasible scenario."""
+    """Percentiles and probability of being cheapest of every feasible scenario."""
     feasible = [(s, choice.find(s)) for s in scenarios.values() if s.feasible]
     rows = [(s, i) for s, i in feasible if i is not None]
     at = [i for _, i in rows]

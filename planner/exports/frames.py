@@ -128,9 +128,7 @@ def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     frame = build_frame(CostRange, list(known.values()), answer)
     frame.insert(0, "scenario", pd.Series(list(known), dtype=_SCENARIO))
     chances = risk.probability_cheapest if risk else {}
-    regrets = risk.regret if risk else {}
     frame["probability_cheapest"] = np.array([chances.get(key, np.nan) for key in known], float)
-    frame["regret"] = pd.Series([regrets.get(key) for key in known], dtype=MONEY)
     return frame
 
 
@@ -253,7 +251,7 @@ def _money_names() -> frozenset[str]:
     )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
     of_offers = {name for name, dtype in _offer_dtypes().items() if dtype == MONEY}
-    return frozenset(names | of_offers | {"regret"})
+    return frozenset(names | of_offers)
 
 
 @cache

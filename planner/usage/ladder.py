@@ -86,8 +86,6 @@ class Ladder:
     past_ratio: float | None
     """What the rule would have cost on the use so far over its hindsight plan; None for a use of
     less than half a year or than a term."""
-    other_past_ratio: float | None
-    """The same of the other rule."""
 
     @property
     def sign_now(self) -> float:
@@ -99,7 +97,7 @@ class Ladder:
         """What to do, and what it rests on.
 
         >>> month = LadderMonth(0, 12.0, 12.0, 15.0)
-        >>> Ladder("newsvendor", (month,), 70.0, 0.0, 100.0, 1.06, 1.2).sentence
+        >>> Ladder("newsvendor", (month,), 70.0, 0.0, 100.0, 1.06).sentence
         'Commit 12 units now. On the use so far the rule costs 6% more than hindsight.'
         """
         now = f"Commit {self.sign_now:g} units now." if self.sign_now else "Commit nothing now."
@@ -172,7 +170,6 @@ def plan_ladder(
         )
     worth = period_hours * on_demand_per_hour
     runs_on = np.maximum(np.arange(len(future)) + price.periods - len(future), 0)
-    other: Rule = "break_even" if rule == "newsvendor" else "newsvendor"
     return Ladder(
         rule=rule,
         months=tuple(rows),
@@ -180,7 +177,6 @@ def plan_ladder(
         owed_after=float((signed.sum(axis=1) @ runs_on) * price.share * step * worth),
         on_demand_cost=float(future.sum() * step * worth),
         past_ratio=ratios[rule],
-        other_past_ratio=ratios[other],
     )
 
 

@@ -148,16 +148,10 @@ def risk(answer: ComparisonAnswer) -> list[list[str]]:
         keys = [one.key for one in group]
         spread = getattr(answer.risk, keys[0], None)
         if answer.risk and spread:
-            figures = (spread.p10, spread.p50, spread.p90, spread.cvar_90)
+            figures = (spread.p10, spread.p50, spread.p90)
             likely = f"{next(shares) / 10:.1f}%"
-            regret = money(answer.risk.regret[keys[0]], answer.currency)
             rows.append(
-                [
-                    group_title(group),
-                    *(money(one, answer.currency) for one in figures),
-                    likely,
-                    regret,
-                ]
+                [group_title(group), *(money(one, answer.currency) for one in figures), likely]
             )
     return rows
 

@@ -44,7 +44,6 @@ NOT_FIGURES = (
     "p10 to p90",
     "8 of 10 cases",
     "8 of 10 simulated cases",
-    "Average of the worst 10% (CVaR)",
     *("p10", "p50", "p90", "CO2e"),
 )
 """Words with digits that the templates hold."""

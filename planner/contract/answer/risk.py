@@ -19,8 +19,6 @@ from planner.contract.answer.common import (
 )
 from pricing.market.offers import HOURS_PER_MONTH
 
-PriceModel = Literal["fitted_processes", "given_spread"]
-
 
 class Cause(StrEnum):
     """Why an outcome costs another sum than the plan as stated, in the order in which a risk
@@ -52,9 +50,6 @@ class CostRange(AnswerModel):
     expected: Money | None = Field(
         default=None, description="Expected cost: mean of the undiscounted total."
     )
-    cvar_90: Money = Field(
-        description="Its average over the worst 10% (conditional value at risk)."
-    )
     total_p10: Money | None = Field(
         default=None, description="10th percentile of the undiscounted total; null if unknown."
     )
@@ -63,7 +58,7 @@ class CostRange(AnswerModel):
 
 
 class RiskAnswer(AnswerModel):
-    """Range of each scenario, how often it is the cheapest and what choosing it may cost."""
+    """Range of each scenario, and how often it is the cheapest."""
 
     on_demand: CostRange | None = Field(default=None, description="Null where not feasible.")
     cloud: CostRange | None = Field(default=None, description="Null where not feasible.")
@@ -72,21 +67,12 @@ class RiskAnswer(AnswerModel):
     probability_cheapest: dict[ScenarioKey, Share] = Field(
         default_factory=dict, description="Share of the samples in which each is the cheapest."
     )
-    regret: dict[ScenarioKey, Money] = Field(
-        default_factory=dict,
-        description="Mean of what each costs more than the cheapest of the same sample.",
-    )
     samples: Count = Field(default=0, description="Outcomes simulated.")
     seed: Count = Field(default=0, description="Seed of the simulation.")
     holds: bool = Field(
         default=True,
         description="False where the work is far from every published run, so that no range of "
         "its hours holds.",
-    )
-    price_model: PriceModel = Field(
-        default="fitted_processes",
-        description="How prices vary: each by the process fitted to its history, or rents by the "
-        "spread that the request gives.",
     )
 
     def range_of(self, key: ScenarioKey) -> CostRange | None:

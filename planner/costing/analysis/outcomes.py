@@ -42,7 +42,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.risk import Cause, PriceModel
+from planner.contract.answer.risk import Cause
 from planner.contract.request.finance import Risk as RiskRequest
 from planner.costing.assumptions.assumptions import Assumptions, default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -105,11 +105,6 @@ class RiskParameters:
         if self.hours_p10_p90 != (1.0, 1.0):
             return self.hours_p10_p90
         return 1.0 - self.hours_spread, 1.0 + self.hours_spread
-
-    @property
-    def price_model(self) -> PriceModel:
-        """How rental prices vary."""
-        return "fitted_processes" if self.draws_rental_prices else "given_spread"
 
 
 def build_risk_parameters(

@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.risk import Cause, PriceModel
+from planner.contract.answer.risk import Cause
 from planner.costing.analysis.outcomes import (
     Outcomes,
     PriceDrivers,
@@ -93,7 +93,7 @@ MAX_DRAWN_FIGURES = 10_000_000
 """Months of prices and of demand in all samples that are held together: 80 MB, and half as much
 again while they are drawn."""
 MIN_SAMPLES = 100
-"""Fewer samples than that say nothing of a worst tenth."""
+"""Fewer samples than that say nothing of a tenth of them."""
 COSTED_SHARE = 0.9
 """Share of the work left that samples may take; the rest is for what each chunk of them takes."""
 HALF_CENT = 0.005
@@ -410,15 +410,10 @@ class RiskResult:
     mean: Mapping[ScenarioKey, float]
     total_mean: Mapping[ScenarioKey, float]
     """The expected cost: mean of the undiscounted total."""
-    cvar_90: Mapping[ScenarioKey, float]
-    """CVaR 90: mean of the most expensive tenth of the samples."""
     probability_cheapest: Mapping[ScenarioKey, float]
     """Sums to 1: of scenarios that cost the same the first counts."""
-    regret: Mapping[ScenarioKey, float]
-    """Mean of what a scenario costs above the cheapest one of each sample."""
     samples: int
     seed: int
-    price_model: PriceModel
 
 
 def summarize_risk(
@@ -426,24 +421,19 @@ def summarize_risk(
 ) -> RiskResult:
     """What the net present costs and the undiscounted totals, both [scenario, N], come to."""
     if not keys:
-        n, seed, model = parameters.samples, parameters.seed, parameters.price_model
-        return RiskResult({}, {}, {}, {}, {}, {}, {}, n, seed, model)
+        return RiskResult({}, {}, {}, {}, {}, parameters.samples, parameters.seed)
     n = cost.shape[1]
     edge = cost.min(axis=0)
     edge = edge + 1e-9 * np.abs(edge)
     cheapest = np.bincount(np.asarray((cost <= edge).argmax(axis=0)), minlength=len(keys)) / n
-    best = cost.min(axis=0)
     return RiskResult(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
         total_percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, total, strict=True)},
         mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
         total_mean={k: float(row.mean()) for k, row in zip(keys, total, strict=True)},
-        cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},
         probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
-        regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},
         samples=parameters.samples,
         seed=parameters.seed,
-        price_model=parameters.price_model,
     )
 
 
@@ -469,16 +459,6 @@ def reach_plans(
             )
         reached[key] = (low, middle, high)
     return reached
-
-
-def calculate_cvar_90(row: Floats) -> float:
-    """Mean of the worst tenth of the costs of a scenario.
-
-    >>> calculate_cvar_90(np.arange(20.0))
-    18.5
-    """
-    tail = max(1, len(row) // 10)
-    return float(np.partition(row, len(row) - tail)[len(row) - tail :].mean())
 
 
 def _p10_p50_p90(row: Floats) -> tuple[float, float, float]:

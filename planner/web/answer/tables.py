@@ -230,7 +230,6 @@ class ScenarioRow:
     """Share of the simulated outcomes in which one of them is the cheapest."""
     cheapest_in: str = ""
     """The same in per cent; those of all rows add up to 100.0% as shown."""
-    regret: Decimal | None = None
     span: Span | None = None
     less_than_on_demand: Decimal | None = None
     """The total on demand less this one, both as shown."""
@@ -324,10 +323,7 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         return row
     likely = [risk.probability_cheapest[key] for key in keys if key in risk.probability_cheapest]
     return replace(
-        row,
-        range=risk.range_of(first),
-        probability_cheapest=sum(likely) if likely else None,
-        regret=risk.regret.get(first),
+        row, range=risk.range_of(first), probability_cheapest=sum(likely) if likely else None
     )
 
 

