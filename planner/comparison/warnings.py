@@ -18,13 +18,12 @@ from planner.comparison.verdict import RangeDoubts
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import Verdict
-from planner.contract.labels import COMMITTED, SCENARIO_TITLES, cloud_title
+from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import limit_places
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import BILLED
-from planner.costing.inputs.exclusions import describe_missing, find_missing
 from planner.costing.inputs.servers import holds_consumer_cards
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter
@@ -298,11 +297,6 @@ def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
 # Prices ---------------------------------------------------------------------------------------
 
 
-def _missing_commitments(facts: Facts) -> Iterator[Gaps]:
-    if facts.advised is None:  # a verdict names what matters to it
-        yield from _in_words(describe_missing(find_missing(facts.inputs.coverage, COMMITTED)))
-
-
 def _undated_prices(facts: Facts) -> Iterator[Gaps]:
     undated = [s.label for s in _listed(facts) if s.native and s.native.as_of is None]
     if undated:
@@ -445,7 +439,6 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "shortfall": _shortfalls,
     "unknown_provider": _unknown_providers,
     "ended_contract": _ended_contracts,
-    "missing_commitments": _missing_commitments,
     "undated_prices": _undated_prices,
     "absent_offers": _absent_offers,
     "spot": _spot,
