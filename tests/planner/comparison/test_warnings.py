@@ -63,7 +63,6 @@ def test_every_code_stands_once_with_its_sentence() -> None:
          "be over at the start"),
         ({"on_prem": {"servers": [], "already_owned": [
             {"server": "dgx-h100", "bought": "2019-06"}]}}, "DGX H100 (8x H100), bought 2019-06"),
-        ({"workload": TRAINING}, "A deadline under workload.runs, as late as 2028-12, lets fewer"),
         ({"workload": ONE_OF_EIGHT | {"peak_accelerators": 1}},
          "Only 1 of the 8 accelerators paid for at once works"),
         (credit(provider="azure"), "The credit 'Grant' pays for nothing here: no plan has a "
