@@ -16,7 +16,7 @@ import numpy as np
 from planner.comparison.results import ComparisonResults
 from planner.comparison.verdict import RangeDoubts
 from planner.contract.amounts import format_money
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import Category
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import limit_places
@@ -211,19 +211,9 @@ def _at_a_desk(facts: Facts) -> Iterator[Gaps]:
 
 
 def _short_reservation(facts: Facts) -> Iterator[Gaps]:
-    results, most = facts.results, facts.results.hours_range[1]
-    advised, risk = results.recommendation.scenario, results.risk
-    if most <= SAFE_TO_RESERVE or all(p.action != "reserve" for p in facts.verdict.decision):
-        return
-    saved = 0.0
-    if advised is not None and risk is not None and ScenarioKey.ON_DEMAND in risk.mean:
-        saved = risk.mean[advised] - risk.mean[ScenarioKey.ON_DEMAND]
-    less = (
-        " Over all simulated cases renting on demand costs "
-        f"{facts.money(saved)} less on average (present value), as hours that the work does not "
-        "take then cost nothing."
-    )
-    yield {"times": most, "less": less if saved > 0 else ""}
+    most = facts.results.hours_range[1]
+    if most > SAFE_TO_RESERVE and any(p.action == "reserve" for p in facts.verdict.decision):
+        yield {"times": most}
 
 
 # Credits and contracts ------------------------------------------------------------------------
