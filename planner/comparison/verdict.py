@@ -442,7 +442,7 @@ class VerdictWords:
 
 _NOISE = 1e-6
 """Share of a machine that no rounding up counts."""
-SURELY_THERE = "All hours reserved by date, contracts or own servers"
+SURELY_THERE = "Machines reserved by date, contracts or own servers"
 WORTH_SAYING = 0.1
 """Share of outcomes past the deadline from which the p90 of the hours is one of them."""
 

@@ -285,8 +285,8 @@ class Risk(RequestModel):
     on_demand_unavailable_probability: Annotated[Number, Field(ge=0, lt=1), DECIMAL_TEXT] | None = (
         None
     )
-    """Chance that machines by the hour, on demand or spot, are not there in the month in which work
-    begins, and again in each month that it waits for them; absent: they are there."""
+    """Chance that machines by the hour, on demand or spot, are not there in the month from which
+    they are rented, and again in each month that the work waits; absent: they are there."""
     end_probability: Rate | None = None
     """Chance that the project ends before the plan does: after `end_after_months`, or without them
     at the end of each quarter. What is signed is then paid to its end, and what was bought sold."""

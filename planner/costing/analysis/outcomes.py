@@ -16,8 +16,8 @@ Each sample draws, with z standard normal:
   (`cost_model.purchase_risk`)
 - the month from which there is no work as the project has ended, with a chance p: one month, or
   the end of a quarter, each with p
-- of work that begins in each month how many months it waits for machines by the hour: k or more
-  with a chance pᵏ
+- of what is rented from each month on how many months it waits for machines by the hour: k or
+  more with a chance pᵏ
 - slips, interruptions and hours of an estimate as in `docs/methodology/risk.md`; waits for spot
   are lognormal
 
@@ -261,18 +261,18 @@ class Outcomes:
     """[N] first month after the project's end, T where it does not end early; None: in none."""
 
     waits: NDArray[np.int64] | None = None
-    """[N, T] months that work which begins in a month waits for machines by the hour; None: it
+    """[N, T] months that what is rented from a month on waits for machines by the hour; None: it
     does not."""
 
-    def is_there(self, work: Floats, rows: slice = slice(None)) -> NDArray[np.bool_] | None:
-        """[n, T] whether there are machines by the hour in some samples, for [T] work that begins
-        in each month before which there is none; None: always."""
+    def is_there(self, rented: Floats, rows: slice = slice(None)) -> NDArray[np.bool_] | None:
+        """[n, T] whether there are machines by the hour in some samples, of which [n, T] hours are
+        wanted: each stretch of months that rents waits when it begins; None: always."""
         if self.waits is None:
             return None
-        months = np.arange(len(work))
-        begins = (work > 0) & ~np.append(False, work[:-1] > 0)
-        first = np.maximum.accumulate(np.where(begins, months, 0))
-        return np.asarray(months - first >= self.waits[rows][:, first])
+        months, is_wanted = np.arange(rented.shape[1]), rented > 0
+        begins = is_wanted & ~np.pad(is_wanted, ((0, 0), (1, 0)))[:, :-1]
+        first = np.maximum.accumulate(np.where(begins, months, 0), axis=1)
+        return np.asarray(months - first >= np.take_along_axis(self.waits[rows], first, axis=1))
 
     @cached_property
     def _delays(self) -> dict[DeliveryRisk, NDArray[np.int64]]:

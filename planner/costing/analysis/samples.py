@@ -54,8 +54,6 @@ class Samples:
     beyond: Floats | float = 0.0
     """[n, T] hours for which the month is too short at the peak; what idle units leave of them is
     rented by the hour."""
-    is_there: NDArray[np.bool_] | None = None
-    """[n, T] whether there are machines by the hour; None: always."""
 
     @classmethod
     def of(
@@ -67,8 +65,7 @@ class Samples:
         at_peak = shift_months(at_peak, slip, keep_total=False)
         demand = outcomes.demand(rows) * moved
         lasts, share = stretch_peaks(at_peak, moved, outcomes, rows)
-        is_there, beyond = outcomes.is_there(moved, rows), demand * (1.0 - share)
-        return cls(market, outcomes, rows, slip, demand * share, lasts, beyond, is_there)
+        return cls(market, outcomes, rows, slip, demand * share, lasts, demand * (1.0 - share))
 
     def at(self, peak: Floats) -> Samples:
         """The same with another peak."""

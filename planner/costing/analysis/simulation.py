@@ -25,8 +25,8 @@ month of a decision, and a slip of s months:
 - Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
   planned.
 - Where machines by the hour are not there, what would be rented waits for the first month in which
-  they are, and at the latest for the last. It is late where the machines rented, going on all
-  month, do not do it by the end of its window.
+  they are, and at the latest for the last. It is late where the machines that the plan rents,
+  going on all month, do not do it by the end of its window.
 - Growth moves the peak. Hours that are more or fewer than stated or estimated make the same peak
   last longer or shorter, as far as the month is long; idle units do the hours beyond, and what
   they leave is rented by the hour.
@@ -263,11 +263,13 @@ def _cost(plan: PlanCosts, some: Samples) -> Floats:
 
 def _is_late(plan: PlanCosts, some: Samples, served: Floats) -> NDArray[np.bool_]:
     late = np.zeros(len(served), bool)
-    if some.is_there is None:
+    if some.outcomes.waits is None:
         return late
     paid, _ = _hours_rented(plan, some, served)
+    paid = np.minimum(paid, plan.rent.width * some.at_peak)  # more hours are no want of machines
+    is_there = some.outcomes.is_there(paid, some.rows)
     width = np.divide(paid, some.at_peak, out=np.zeros_like(paid), where=some.at_peak > 0)
-    most = np.maximum.accumulate(width, axis=1) * some.is_there * float(HOURS_PER_MONTH)
+    most = np.maximum.accumulate(width, axis=1) * is_there * float(HOURS_PER_MONTH)
     for months in some.market.windows:
         late |= paid[:, months].sum(axis=1) > most[:, months].sum(axis=1) * (1.0 + ROUNDING)
     return late
@@ -276,13 +278,14 @@ def _is_late(plan: PlanCosts, some: Samples, served: Floats) -> NDArray[np.bool_
 def _wait(paid: Floats, some: Samples) -> Floats:
     """[n, T] hours that are rented, each in the first month from its own on in which it can be, or
     in the last; none of them once the project has ended."""
-    n, months = paid.shape
-    if some.is_there is None:
+    is_there = some.outcomes.is_there(paid, some.rows)
+    if is_there is None:
         return paid
+    n, months = paid.shape
     rented, waiting = np.zeros_like(paid), np.zeros(n)
     for month in range(months):
         waiting = (waiting + paid[:, month]) * some.outcomes.goes_on(month)[some.rows]
-        rented[:, month] = waiting * (some.is_there[:, month] | (month == months - 1))
+        rented[:, month] = waiting * (is_there[:, month] | (month == months - 1))
         waiting = waiting - rented[:, month]
     return rented
 
