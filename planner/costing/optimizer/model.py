@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log10
 
 import highspy
 import numpy as np
@@ -39,8 +40,8 @@ class Effort:
     gap: float = 0.0
     """Relative difference of cost and bound at which it ends."""
     most_units: float = 800_000.0
-    """Units of work after which the best found stands where its gap is good, and after twice as
-    many whatever its gap."""
+    """Units of work after which the best found stands where its gap is good; as many more for each
+    power of ten by which it is not."""
     many_choices: int = 800
     """Columns of the choices from which on few of them are searched first: those of the relaxed
     plan, and the `nearest` of next least reduced cost; 0: no others, where those give a plan."""
@@ -210,7 +211,8 @@ class _Search:
         if relaxed.values is None or relaxed.bound > self.ceiling * (1 + _ROUNDING):
             return Solution(None, np.inf, relaxed.bound * self.money)
         whole = relaxed.values[self.is_whole]
-        if (np.abs(whole - np.round(whole)) <= _TOLERANCE).all():
+        self.fractions = int((np.abs(whole - np.round(whole)) > _TOLERANCE).sum())
+        if not self.fractions:
             return self._in_money(relaxed)
         return self._in_money(self._search(relaxed))
 
@@ -300,9 +302,9 @@ class _Search:
         units = self.work.remaining
         must_stop = units >= self.work.stop_after
         root = _ROOT_UNITS + self.size * _ROOT_ENTRY_UNITS
-        per_look = _LOOK_UNITS + self.size * _LOOK_ENTRY_UNITS
-        looks_left = (units - root) / per_look
-        if looks_left < 0 and must_stop:
+        per_look = _LOOK_UNITS + self.fractions**2 * _FRACTION_UNITS
+        left = units - root
+        if left < 0 and must_stop:
             raise self.work.leave_out("a search for whole units")
         highs = self.programme(np.zeros(upper.size), upper, is_whole=True)
         options = {**_BRANCH_OPTIONS, "presolve": presolve, "mip_rel_gap": self.effort.gap}
@@ -311,15 +313,15 @@ class _Search:
             options["objective_bound"] = beyond
         for option, value in options.items():
             highs.setOptionValue(option, value)
-        looks = 0
+        looks, spent = 0, 0.0
 
         def look(event: highspy.HighsCallbackEvent) -> None:
-            nonlocal looks
-            looks += 1
-            gap, units = event.data_out.mip_gap, looks * per_look
-            most = self.effort.most_units * (1 if gap <= _GOOD_GAP else _PATIENCE)
-            is_over = looks > looks_left and (must_stop or gap < 1)
-            if is_over or (units > most and gap < 1) or self.work.is_cancelled():
+            nonlocal looks, spent
+            gap, is_root = event.data_out.mip_gap, event.data_out.mip_node_count < 1
+            looks, spent = looks + 1, spent + (per_look if is_root else _LOOK_UNITS)
+            most = self.effort.most_units * (1 + max(log10(max(gap, _TOLERANCE) / _GOOD_GAP), 0))
+            is_over = spent > left and (must_stop or gap < 1)
+            if is_over or (spent > most and gap < 1) or self.work.is_cancelled():
                 event.interrupt()
 
         highs.cbMipInterrupt.subscribe(look)
@@ -330,7 +332,7 @@ class _Search:
         per_iteration = _BRANCH_ITERATION_UNITS
         per_iteration += max(self.size - _LARGE, 0) * _BRANCH_ITERATION_ENTRY_UNITS
         self.work.charge(root + iterations * per_iteration)
-        if looks > looks_left:
+        if spent > left:
             error = self.work.leave_out("the rest of a search for whole units")
             if must_stop:
                 raise error
@@ -416,11 +418,12 @@ _BRANCH_ITERATION_UNITS, _BRANCH_ITERATION_ENTRY_UNITS, _LARGE = 300.0, 0.02, 30
 so many."""
 _MANY_WHOLE = 6_000
 """Whole numbers from which on presolve is left out: it would probe pairs of them, in 800 MB."""
-_LOOK_UNITS, _LOOK_ENTRY_UNITS = 1_000.0, 2.0
-"""The same, roughly, between two of the calls by which it asks whether to go on: iterations are
-known at its end only."""
-_GOOD_GAP, _PATIENCE = 0.01, 2
-"""Gap that is good, and how many times the units a search may take until it is."""
+_LOOK_UNITS, _FRACTION_UNITS = 500.0, 0.6
+"""The same, roughly, between two of the calls by which it asks whether to go on, and before its
+first node for each pair of numbers that the relaxed plan leaves in parts: iterations are known at
+its end only."""
+_GOOD_GAP = 0.001
+"""Gap that is good: for each power of ten above it a search may take its units once more."""
 _OPTIONS: dict[str, bool | int | float | str] = {
     "output_flag": False,
     "threads": 1,
