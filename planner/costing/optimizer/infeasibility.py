@@ -1,6 +1,6 @@
 """Why no plan meets every limit, and the smallest change of each limit that lets one in. PURE.
 
-Each limit in turn is slacks slack s ≥ 0 in the model of the plan, the others stay as they are, and
+Each limit in turn gets slack s ≥ 0 in the model of the plan, the others stay as they are, and
 the least s for which a plan exists is found. Where no limit alone is enough, all get slack and the
 least sum of slacks, each relative to its limit, tells which must give way together.
 """
@@ -8,12 +8,18 @@ least sum of slacks, each relative to its limit, tells which must give way toget
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.plan_model import Bools, Limit, PlanModel
-from planner.costing.optimizer.problem import ConflictingConstraint, PlanProblem
+from planner.costing.optimizer.problem import (
+    CommitmentOption,
+    ConflictingConstraint,
+    PlanProblem,
+    RentalOption,
+)
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 _NO_SLACK = 1e-7
@@ -51,7 +57,7 @@ def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingCo
     unserved = np.asarray((problem.hours > 0) & ~offered & short, bool)
     if unserved.any():
         return (ConflictingConstraint(_describe_gap(problem, unserved), None, None),)
-    elastic = _Elastic(problem)
+    elastic = _Elastic(_without_replaceable(problem))
     sufficient: list[ConflictingConstraint] = []
     try:
         for limit in elastic.limits:
@@ -61,6 +67,25 @@ def find_conflicts(problem: PlanProblem, work: WorkMeter) -> tuple[ConflictingCo
         return tuple(elastic.relax(elastic.limits, work))
     except WorkSpentError:
         return tuple(sufficient)
+
+
+def _without_replaceable(problem: PlanProblem) -> PlanProblem:
+    """The problem without units in whose place the same nodes may be rented in any month: where no
+    cash is limited, renting takes no more of any limit."""
+    limits_spot = problem.max_spot_share < 1
+    rented = {
+        _counted(rental)
+        for rental in problem.rental_options
+        if rental.available is None and np.isfinite(rental.hour_cost).all()
+        if not (rental.is_spot and limits_spot)
+    }
+    others = (u for u in problem.units if u.existing is not None or _counted(u) not in rented)
+    return problem if problem.limits_cash else replace(problem, units=tuple(others))
+
+
+def _counted(source: RentalOption | CommitmentOption) -> tuple[object, ...]:
+    sizes = tuple(sorted(source.limit_sizes.items()))
+    return source.capacity, source.accelerators, source.limit_groups, sizes
 
 
 class _Elastic:
