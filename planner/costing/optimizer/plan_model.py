@@ -172,7 +172,8 @@ class Limits:
                 paid += spending.in_total * float(spending.amounts[~spending.is_credit].sum())
             left_in_all = problem.total_budget - paid
             self.total = int(self._budget("total_budget", problem.total_budget, left_in_all)[0])
-        self.bills: dict[tuple[str, int], int] = {}
+        self.bills: dict[str, Ints] = {}
+        """Provider → [L] row of each of its bills, ABSENT where no pool pays it."""
         if spending is not None:
             self._write_pools(spending)
 
@@ -191,15 +192,14 @@ class Limits:
     def _write_pools(self, spending: Spending) -> None:
         model = self.model
         for pool, provider in enumerate(spending.providers):
-            months = np.flatnonzero(spending.worth[pool] > 0)
-            for month in months.tolist():
-                if (provider, month) not in self.bills:
-                    billed = float(spending.fixed[provider][month])
-                    self.bills[provider, month] = int(model.rows(1, -np.inf, billed)[0])
+            is_paid, billed = spending.worth[pool] > 0, spending.fixed[provider]
+            months = np.flatnonzero(is_paid)
+            bills = self.bills.setdefault(provider, np.full(is_paid.size, ABSENT))
+            new = is_paid & (bills == ABSENT)
+            bills[new] = model.rows(int(new.sum()), -np.inf, billed[new])
             paid = model.columns(-spending.worth[pool, months], spending.amounts[pool])
             model.put(model.rows(1, -np.inf, spending.amounts[pool]), paid, 1.0)
-            rows = np.array([self.bills[provider, month] for month in months.tolist()], np.int64)
-            model.put(rows, paid, 1.0)
+            model.put(bills[months], paid, 1.0)
             model.put(np.array(self.total), paid, -spending.in_total)
 
     def charge_hours(
@@ -219,9 +219,8 @@ class Limits:
             return
         rows, billed = np.full(months.size, ABSENT), np.zeros(months.size)
         for i, (option, month) in enumerate(zip(options, months.tolist(), strict=True)):
-            provider = self.spending.provider_of.get(option.key, "")
             if option.key in self.spending.hour:
-                rows[i] = self.bills.get((provider, month), ABSENT)
+                rows[i] = self.bills[self.spending.provider_of[option.key]][month]
                 billed[i] = self.spending.hour[option.key][month]
         self.model.put(rows, columns, -billed * hours)
 
@@ -245,13 +244,12 @@ class Limits:
             self.model.put(np.array(self.total), columns, payments)
         if self.spending is None:
             return
-        for (unit, month), column in zip(starts, columns.tolist(), strict=True):
-            if unit.key in self.spending.unit:
-                provider = self.spending.provider_of[unit.key]
-                bills = self.spending.unit[unit.key][month]
-                due = np.flatnonzero(bills).tolist()
-                rows = np.array([self.bills.get((provider, one), ABSENT) for one in due], np.int64)
-                self.model.put(rows, np.array(column), -bills[due])
+        billed = self.spending.unit
+        at = [i for i, (unit, _) in enumerate(starts) if unit.key in billed]
+        if at:
+            bills = np.array([billed[starts[i][0].key][starts[i][1]] for i in at])
+            rows = np.array([self.bills[self.spending.provider_of[starts[i][0].key]] for i in at])
+            self.model.put(rows.ravel(), np.repeat(columns[at], rows.shape[1]), -bills.ravel())
 
     def affordable(self, unit: CommitmentOption, months: Ints) -> Floats:
         """Units of a start that the budgets of capital pay for."""
