@@ -27,6 +27,7 @@ from planner.costing.optimizer.problem import (
     Plan,
     PlanProblem,
 )
+from planner.costing.optimizer.solve import NOT_CHEAPER
 from planner.costing.results.ledger import build_ledger, settle_used_hours
 from planner.costing.results.scenario_result import (
     Scenario,
@@ -99,10 +100,20 @@ class Budgets:
 
     def solve_within(self, solve: Solve) -> Plan:
         """The plan whose lines keep to the budgets of the request, with the larger machines that
-        stand for small ones."""
+        stand for small ones. A budget that the cheapest plan keeps to by itself changes nothing."""
+        plan = solve(
+            replace(
+                self.problem,
+                total_budget=None, monthly_budget=None, capex_budget=None, capex_by_period=(),
+            )
+        )  # fmt: skip
+        if plan.feasible and not self._excess(plan):
+            return use_larger_nodes(plan, self.inputs)
+        if not self.stated or NOT_CHEAPER in plan.why_not:
+            return plan
         rooms, bound = self._first_rooms, np.inf
         excess: Amounts = {}
-        for _ in range(ROUNDS if self.stated else 1):
+        for _ in range(ROUNDS):
             plan = solve(ease_budgets(self.problem, rooms))
             bound = min(bound, plan.bound)
             if not plan.feasible:
