@@ -27,19 +27,13 @@ from planner.contract.copies import replace
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import ANY, LARGEST_NODE, PLACES, PlanRules, read_place_limits
 from planner.contract.validation import with_value
-from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.decision import describe_parts, leave_unnamed, list_parts
 from planner.costing.choice import FEW_SOLVES, clears_hurdle, judge
 from planner.costing.cost_model.rental import least_by_date
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
-from planner.costing.sensible_plans import (
-    MOST_KINDS,
-    count_kinds,
-    count_machines,
-    limit_machines,
-    next_larger_node,
-)
 from planner.sizing.candidates.other_chips import porting_usd
 from planner.sizing.footprint.memory import fast_domain
 from pricing.common.invalid_input import InvalidInput
@@ -48,6 +42,13 @@ from pricing.market.accelerators import get
 from pricing.market.clouds import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST_ALTERNATIVES = 5
+FEW_MACHINES, MOST_TIMES_THE_MACHINES = 8, 4
+"""Machines that nobody minds, and how many times those of the advised plan somebody would run to
+save money: work that fits one machine of eight is not spread over dozens of small ones. An
+assumption of this project, 2026."""
+MOST_KINDS = 2
+"""Kinds of accelerator that somebody would tune one piece of work for. An assumption of this
+project, 2026."""
 WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
 OTHER_CARD_WORTH_NAMING = Decimal("0.1")
@@ -342,12 +343,15 @@ def try_without(
         return
     lifted, other = best
     has_many = count_machines(other, lifted.inputs) > find_most_machines(results, plan)
-    node = next_larger_node(other, lifted.inputs) if has_many else 0
-    if 0 < node <= LARGEST_NODE:
-        larger = replace(limit, least_node=node)
-        yield from try_without(larger, results, plan, work, sold)
+    if has_many:  # on machines larger than those of which it has most
+        parts = list_parts(other, lifted.inputs, leave_unnamed, "")
+        most = max(parts, key=lambda part: part.units or 0.0)
+        node = int(lifted.inputs.by_key[most.source].accelerators) + 1
+        if node <= LARGEST_NODE:
+            larger = replace(limit, least_node=node)
+            yield from try_without(larger, results, plan, work, sold)
         return
-    if has_many or count_kinds(other, lifted.inputs) > MOST_KINDS:
+    if count_kinds(other, lifted.inputs) > MOST_KINDS:
         return
     sources, paid_for = lifted.inputs.sources, {*other.used_hours, *other.units_started}
     kinds = {source.accelerator for source in sources if source.key in paid_for}
@@ -500,9 +504,31 @@ def find_best_allowed(
 
 
 def find_most_machines(results: ComparisonResults, plan: Scenario | None) -> float:
-    """Machines of the largest plan that is worth naming beside `plan`."""
+    """Machines of the largest plan that is worth naming beside `plan`; where there is none, beside
+    the machines of eight that the peak fills."""
     peak = float(results.demand.peak_accelerators.max())
-    return limit_machines(plan, results.inputs, peak)
+    machines = ceil(peak / LARGEST_NODE) if plan is None else count_machines(plan, results.inputs)
+    return max(float(FEW_MACHINES), MOST_TIMES_THE_MACHINES * machines)
+
+
+def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
+    """Machines of a plan, of each part as many as it has at once: contracts that follow one another
+    are for the same machines."""
+    count = 0.0
+    for part in list_parts(plan, inputs, leave_unnamed, ""):
+        source, started = inputs.by_key[part.source], plan.units_started.get(part.source)
+        units = part.units or 0.0
+        if source.term is not None and started is not None:
+            in_service = source.units_in_service(started.astype(np.float64))
+            units = min(units, float(in_service.max()))
+        count += units
+    return count
+
+
+def count_kinds(plan: Scenario, inputs: ModelInputs) -> int:
+    """Kinds of accelerator that a plan runs on."""
+    keys = {*plan.used_hours, *plan.units_started}
+    return len({inputs.by_key[key].accelerator for key in keys})
 
 
 def may_pay_to_reserve(results: ComparisonResults, plan: Scenario | None) -> bool:

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import ceil
 
-from planner.comparison.alternatives import ROUNDED, WORTH_NAMING, find_most_machines
+from planner.comparison.alternatives import (
+    MOST_KINDS,
+    ROUNDED,
+    WORTH_NAMING,
+    count_kinds,
+    count_machines,
+    find_most_machines,
+)
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.amounts import FiscalYears, format_money, format_month
 from planner.contract.answer.common import ScenarioKey
@@ -31,7 +38,6 @@ from planner.costing.results.scenario_result import (
     total_without_resale,
 )
 from planner.costing.scenarios import solve_scenario
-from planner.costing.sensible_plans import MOST_KINDS, count_kinds, count_machines
 
 WHOLE_PLAN, A_MONTH, IN_TOTAL = "capex_budget", "monthly_budget", "total_budget"
 """The capital budget of all years, that of a month and that of all payments, as the optimiser

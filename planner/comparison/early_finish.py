@@ -16,6 +16,7 @@ import numpy as np
 
 from planner.comparison.alternatives import (
     ROUNDED,
+    count_machines,
     find_best_allowed,
     find_most_machines,
     least_reserved,
@@ -33,7 +34,6 @@ from planner.costing.optimizer.work import WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of
 from planner.costing.run_peaks import nodes_at_once
-from planner.costing.sensible_plans import count_machines
 from pricing.common.invalid_input import InvalidInput
 
 MOST_MONTHS = 3

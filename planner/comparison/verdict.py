@@ -36,6 +36,7 @@ from planner.costing.advice.decision import (
     list_parts,
 )
 from planner.costing.advice.verdict import (
+    NEGLIGIBLE,
     best_without_buying,
     capital_to_approve,
     contract_terms,
@@ -47,7 +48,6 @@ from planner.costing.choice import round_to_error, standard_error
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import Floats
 from planner.costing.results.scenario_result import Scenario, cents, resale_value
-from planner.costing.sensible_plans import is_same_plan
 from planner.costing.statements.returns import payback_months, payback_of_payments
 from pricing.common.words import pluralize
 
@@ -175,6 +175,17 @@ class _Facts:
             difference=expected - own,
             difference_in_present_value=self.results.recommendation.saving,
         )
+
+
+def is_same_plan(one: Scenario, other: Scenario) -> bool:
+    """Whether two scenarios come to one plan: the same lines, or as much from the same offers and
+    servers, as where the bills that credits pay could be others."""
+    if one.lines == other.lines:
+        return True
+    sources = [{*plan.used_hours, *plan.units_started} for plan in (one, other)]
+    apart = abs(one.net_present_cost - other.net_present_cost)
+    is_as_cheap = apart <= abs(one.net_present_cost) * NEGLIGIBLE
+    return is_as_cheap and sources[0] == sources[1]
 
 
 def chance_to_be_cheapest(results: ComparisonResults, plan: Scenario) -> float | None:

@@ -43,8 +43,8 @@ class RunGroup:
     """Sources that a plan for sized work may combine."""
 
     keys: frozenset[str]
-    peak: Floats
-    """[T] reference accelerators at once of a plan from them."""
+    peak: Floats | None = None
+    """[T] reference accelerators at once of a plan from them; None: those of the demand."""
     is_level: bool = False
     """Whether that is the mean of the month, in which rented machines work for a part of it."""
 
@@ -91,14 +91,14 @@ def group_by_run(keys: Collection[str], inputs: ModelInputs) -> Iterator[RunGrou
         yield RunGroup(_lasting_as_charged(keys, inputs.peak, inputs), inputs.peak)
 
 
-def group_by_machine(keys: frozenset[str], inputs: ModelInputs) -> list[frozenset[str]]:
+def group_by_machine(keys: frozenset[str], inputs: ModelInputs) -> Iterator[RunGroup]:
     """The sources of each kind of rented machine, with all that is owned or signed already."""
     sources = {key: inputs.by_key[key] for key in keys}
     own = {key for key, source in sources.items() if _is_own(source) or not source.provider}
     rented: dict[tuple[str, str], set[str]] = defaultdict(set)
     for key in sorted(keys - own):
         rented[sources[key].provider, sources[key].instance_type].add(key)
-    return [frozenset(own | of_one) for of_one in rented.values()] or [frozenset(own)]
+    yield from (RunGroup(frozenset(own | of_one)) for of_one in rented.values() or [set()])
 
 
 def _by_machine(keys: Collection[str], job: int, inputs: ModelInputs) -> Iterator[frozenset[str]]:

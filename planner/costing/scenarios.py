@@ -188,26 +188,11 @@ class _ScenarioSolver:
         known: Plan | None,
         credits: PlansWithCredits | None,
     ) -> Plan:
-        if self.inputs.one_accelerator or self.inputs.fills_machines:
-            groups = list(group_by_run(keys, self.inputs))
-            plan = solve_by_kind(
-                problem,
-                [one.keys for one in groups],
-                work,
-                ceiling,
-                known,
-                [one.peak for one in groups],
-                [one.is_level for one in groups],
-                credits=credits,
-                effort=self.effort,
-            )
+        by_run = self.inputs.one_accelerator or self.inputs.fills_machines
+        if by_run or self.inputs.one_machine:
+            groups = list((group_by_run if by_run else group_by_machine)(keys, self.inputs))
+            plan = solve_by_kind(problem, groups, work, ceiling, known, credits, self.effort)
             return plan if self.inputs.fills_machines else replace(plan, peak=None)
-        if self.inputs.one_machine:
-            machines = group_by_machine(keys, self.inputs)
-            plan = solve_by_kind(
-                problem, machines, work, ceiling, known, credits=credits, effort=self.effort
-            )
-            return replace(plan, peak=None)
         if credits is None:
             return solve(problem, keys, effort=self.effort, work=work, ceiling=ceiling)
         plan = solve(problem, keys, effort=self.effort, work=work, spending=credits.spending)

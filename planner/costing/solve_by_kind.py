@@ -6,7 +6,7 @@ cost less than a plan that is known is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,18 +26,17 @@ from planner.costing.optimizer.solve import (
 )
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plan_with_credits import PlansWithCredits
+from planner.costing.run_machines import RunGroup
 
 _ROUNDING = 1e-9
 
 
 def solve_by_kind(
     problem: PlanProblem,
-    groups: Sequence[Collection[str]],
+    groups: Sequence[RunGroup],
     work: WorkMeter | None = None,
     ceiling: float = np.inf,
     known: Plan | None = None,
-    peaks: Sequence[Floats] = (),
-    are_level: Sequence[bool] = (),
     credits: PlansWithCredits | None = None,
     effort: Effort = FULL,
 ) -> Plan:
@@ -45,9 +44,9 @@ def solve_by_kind(
 
     Each group may search with its share of the `work`, and what those before it left of theirs, for
     plans that cost less than `ceiling` and than those of the groups before it. A `known` plan from
-    the sources of one of them stands where none is cheaper. `peaks` of the groups, each [T], stand
-    in for the problem's, and are told of the plan. Groups that are level are tried last,
-    rent parts of machines and stand where that is cheaper. `credits` and minimum spends count.
+    the sources of one of them stands where none is cheaper. The peak of a group stands in for the
+    problem's, and is told of the plan. Groups that are level are tried last, rent parts of machines
+    and stand where that is cheaper. `credits` and minimum spends count.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> month = np.ones(1)
@@ -56,7 +55,7 @@ def solve_by_kind(
     ...     for key, size, price in (("small", 1.0, 2.0), ("large", 8.0, 12.0))
     ... )
     >>> problem = PlanProblem(6570 * month, 9 * month, (small, large), (), whole_nodes=True)
-    >>> solve_by_kind(problem, [["small"], ["large"]]).cost
+    >>> solve_by_kind(problem, [RunGroup(frozenset({key})) for key in ("small", "large")]).cost
     13140.0
     """
     spending = None if credits is None else credits.spending
@@ -64,26 +63,23 @@ def solve_by_kind(
         return solve(problem, (), effort=effort, work=work, ceiling=ceiling)
     work = WorkMeter() if work is None else work
     problem = restrict_sources(problem, None)
-    peaks, are_level = peaks or [problem.peak] * len(groups), are_level or [False] * len(groups)
-    costs = CostFloors(problem)
-    parts = [
-        _restrict(problem, keys, peak, is_level=is_level)
-        for keys, peak, is_level in zip(groups, peaks, are_level, strict=True)
-    ]
+    costs, parts = CostFloors(problem), [_restrict(problem, group) for group in groups]
     work.charge(sum(presolve_units(p, len(p.rental_options), len(p.units)) for p in parts))
     floors = np.array([costs.of(part) for part in parts])
     if spending is not None:
         floors -= float(spending.worth.max(axis=1) @ (spending.amounts * spending.is_credit))
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling
-    for rank, index in enumerate(np.lexsort((floors, np.array(are_level, bool))).tolist()):
+    for rank, index in enumerate(
+        np.lexsort((floors, np.array([group.is_level for group in groups]))).tolist()
+    ):
         if floors[index] >= ceiling:
             bound = min(bound, floors[index])
             continue
         share = work.share(1 / (len(groups) - rank), stops=False)
         plan = solve(parts[index], effort=effort, work=share, ceiling=ceiling, spending=spending)
         plan = plan if credits is None else credits.settle(plan)
-        plan = replace(plan, peak=peaks[index], is_level=bool(are_level[index]))
+        plan = replace(plan, peak=groups[index].peak, is_level=groups[index].is_level)
         if not plan.feasible:
             refused.append(plan)
             bound = min(bound, max(plan.bound, floors[index]))
@@ -101,16 +97,14 @@ def solve_by_kind(
     return replace(best, bound=min(bound, best.cost))
 
 
-def _restrict(
-    problem: PlanProblem, keys: Collection[str], peak: Floats, *, is_level: bool
-) -> PlanProblem:
+def _restrict(problem: PlanProblem, group: RunGroup) -> PlanProblem:
     part = replace(
         problem,
-        peak=peak,
-        rental_options=tuple(one for one in problem.rental_options if one.key in keys),
-        units=tuple(unit for unit in problem.units if unit.key in keys),
+        peak=problem.peak if group.peak is None else group.peak,
+        rental_options=tuple(one for one in problem.rental_options if one.key in group.keys),
+        units=tuple(unit for unit in problem.units if unit.key in group.keys),
     )
-    return rent_in_parts(part) if is_level else part
+    return rent_in_parts(part) if group.is_level else part
 
 
 def rent_in_parts(problem: PlanProblem) -> PlanProblem:

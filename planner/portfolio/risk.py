@@ -36,9 +36,9 @@ from planner.costing.analysis.plan_costs import (
     list_cohorts,
     list_priced_sources,
     measure_beside,
+    measure_in_place,
     measure_units,
 )
-from planner.costing.analysis.plan_exposure import measure_fixed_costs, measure_in_place
 from planner.costing.analysis.samples import Market, Samples, add_units, hold_units
 from planner.costing.analysis.simulation import (
     Simulation,
@@ -531,9 +531,8 @@ class ProjectView:
     def costs(self) -> PlanCosts:
         """Its rent, its data and the hours that it uses of its nodes."""
         inputs, months = self.inputs, self.inputs.calendar.months
-        nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
         data = [source for source in inputs.sources if source.key in OWN_SOURCES]
-        fixed = np.array([measure_fixed_costs(data, c)[0] for c in (inputs.calendar, nominal)])
+        fixed, _ = measure_in_place(data, inputs.calendar)
         nothing = hold_planned((), (), fixed, (), months)
         width, hours, in_service = np.zeros(months), np.zeros(months), np.zeros(months)
         for key, nodes in self.allotment.nodes.items():

@@ -9,6 +9,7 @@ from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import PlanProblem
 from planner.costing.optimizer.solve import NOT_CHEAPER, restrict_sources, solve
 from planner.costing.optimizer.work import WorkMeter
+from planner.costing.run_machines import RunGroup
 from planner.costing.solve_by_kind import CostFloors, solve_by_kind
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server, small
 from tests.properties import one_in
@@ -33,7 +34,7 @@ def test_the_cheapest_group_is_found_although_others_are_left_unsearched(seed):
     problem = small(seed)
     groups = groups_of(problem, seed)
 
-    plan = solve_by_kind(problem, groups)
+    plan = solve_by_kind(problem, [RunGroup(frozenset(keys)) for keys in groups])
 
     alone = [solve(problem, group, effort=Effort(gap=0.0)) for group in groups]
     least = min(one.cost for one in alone)
@@ -115,9 +116,10 @@ def test_a_ceiling_is_said_to_be_why_there_is_no_plan():
     problem = PlanProblem(np.full(24, 5840.0), np.full(24, 8.0), sources, units)
     cost = solve(problem).cost
 
+    groups = [RunGroup(frozenset({"rent"})), RunGroup(frozenset({"year"}))]
     for plan in (
         solve(problem, ceiling=cost / 2),
-        solve_by_kind(problem, [["rent"], ["year"]], ceiling=cost / 2),
+        solve_by_kind(problem, groups, ceiling=cost / 2),
     ):
         assert plan.why_not == (NOT_CHEAPER,)
         assert cost / 2 < plan.bound <= cost * (1 + 1e-9)
