@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.costing.cost_model.spend_pools import Bills, bills_of, settle_pools
+from planner.costing.cost_model.spend_pools import bills_of, settle_pools
 from planner.costing.cost_model.terms import PaidWhen
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.plan_model import Spending, plan_cost
@@ -42,31 +42,15 @@ class PlansWithCredits:
         )
         return replace(plan, cost=cost, bound=min(bound, cost))
 
-    @cached_property
-    def _billed(self) -> dict[str, Bills]:
-        calendar = self.inputs.calendar
-        return {s.key: bills_of(s, calendar) for s in self.inputs.sources if s.provider}
-
-    @cached_property
-    def _fixed(self) -> dict[str, Floats]:
-        length = self.inputs.calendar.length
-        totals = {pool.provider: np.zeros(length) for pool in self.inputs.pools}
-        for source in self.inputs.sources:
-            if source.provider in totals:
-                totals[source.provider] += self._billed[source.key].fixed
-        return totals
-
     def _bills(self, plan: Plan) -> Mapping[str, Floats]:
-        totals = {provider: fixed.copy() for provider, fixed in self._fixed.items()}
-        months = self.inputs.calendar.months
+        spending, months = self.spending, self.inputs.calendar.months
+        totals = {provider: fixed.copy() for provider, fixed in spending.fixed.items()}
         for key, hours in (*plan.rented_hours.items(), *plan.used_hours.items()):
-            provider = self.inputs.by_key[key].provider
-            if provider in totals:
-                totals[provider][:months] += self._billed[key].hour[:months] * hours
+            if key in spending.hour:
+                totals[spending.provider_of[key]][:months] += spending.hour[key][:months] * hours
         for key, started in plan.units_started.items():
-            provider = self.inputs.by_key[key].provider
-            if provider in totals:
-                totals[provider] += started @ self._billed[key].unit
+            if key in spending.unit:
+                totals[spending.provider_of[key]] += started @ spending.unit[key]
         return totals
 
     @cached_property
@@ -76,15 +60,19 @@ class PlansWithCredits:
         inputs, calendar = self.inputs, self.inputs.calendar
         own = calendar.discount_of(PaidWhen.RUNNING) * (1.0 - calendar.tax_rate)
         worth = np.array([np.minimum(pool.worth(calendar), own) for pool in inputs.pools])
-        billed = {s.key: s.provider for s in inputs.sources if s.provider in self._fixed}
+        fixed = {pool.provider: np.zeros(calendar.length) for pool in inputs.pools}
+        sources = [s for s in inputs.sources if s.provider in fixed]
+        bills = {source.key: bills_of(source, calendar) for source in sources}
+        for source in sources:
+            fixed[source.provider] += bills[source.key].fixed
         return Spending(
             tuple(pool.provider for pool in inputs.pools),
             worth,
             np.array([pool.amount for pool in inputs.pools]),
             np.array([pool.is_credit for pool in inputs.pools], bool),
-            billed,
-            {key: self._billed[key].hour for key in billed},
-            {key: self._billed[key].unit for key in billed},
-            self._fixed,
+            {source.key: source.provider for source in sources},
+            {key: one.hour for key, one in bills.items()},
+            {key: one.unit for key, one in bills.items()},
+            fixed,
             1.0 - calendar.tax_rate,
         )
