@@ -40,6 +40,7 @@ from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
     contract_terms,
+    describe_refusal,
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
@@ -358,6 +359,7 @@ class VerdictWords:
 
     def _all_reasons(self) -> Iterator[str]:
         yield self._why_early()
+        yield self._forgone()
         out_of_reach = describe_gain(self.results, self.facts, self.gains)
         yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
@@ -382,6 +384,15 @@ class VerdictWords:
             cost = cost if more > 0 else ""
         last = self.results.calendar.month(int(np.flatnonzero(self.results.inputs.hours)[-1]))
         return f"The work is finished by the end of {last:%B %Y}, before its deadline{cost}."
+
+    def _forgone(self) -> str:
+        """What a plan that costs less would save, where none of the scenarios says it."""
+        results, choice = self.results, self.results.choice
+        if choice is None or not choice.refusals or any(map(results.why_not_allowed, ScenarioKey)):
+            return ""
+        cheapest = min(choice.refusals, key=choice.rank_of)
+        why = describe_refusal(choice, cheapest, results.inputs, results.request.currency)
+        return f"Not advised: {why[0].lower()}{why[1:]}"
 
     def _why_buy(self, part: DecisionPart) -> str:
         rows = [row for row in self.plan.capacity if row.source == part.source]
