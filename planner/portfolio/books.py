@@ -112,13 +112,8 @@ class Books:
         rows = [due_per_month(part) for part in self.parts]
         return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
 
-    @cached_property
-    def capital(self) -> Decimal:
-        """What is paid for servers, network, spares and installation."""
-        return self.capital_in(None)
-
-    def capital_in(self, months: Container[int] | None) -> Decimal:
-        """The same of some months."""
+    def capital_in(self, months: Container[int] | None = None) -> Decimal:
+        """What is paid for servers, network, spares and installation, in all months or some."""
         return sum((capital(part, months) for part in self.parts), Decimal("0.00"))
 
 
@@ -205,11 +200,6 @@ class JointBudgets:
             rooms = lower_rooms(rooms, excess, self._rounding)
         return None, bound
 
-    @property
-    def eased_problem(self) -> JointProblem:
-        """The joint problem with as much room in each budget as lines may be rounded by."""
-        return self.eased(self._rounding)
-
     @cached_property
     def stated(self) -> Amounts:
         """Budget → what the request gives."""
@@ -234,9 +224,10 @@ class JointBudgets:
         length = inputs[0].calendar.length
         return {name: month if name == MONTHLY else month * length for name in self.stated}
 
-    def eased(self, rooms: Amounts) -> JointProblem:
-        """The joint problem with so much added to each budget."""
-        problem = self.joint.problem
+    def eased(self, rooms: Amounts | None = None) -> JointProblem:
+        """The joint problem with so much added to each budget; as much as lines may be rounded by
+        where nothing is said."""
+        problem, rooms = self.joint.problem, self._rounding if rooms is None else rooms
         if not self.stated:
             return problem
         limits = ease_budgets(self._limits, rooms)

@@ -172,20 +172,17 @@ class PortfolioPlans:
         self, members: Sequence[PreparedProject], work: WorkMeter
     ) -> PortfolioPlan | None:
         together = self._apart(members)
-        apart = together if len(members) == 1 or not self.has_limits else None
-        if len(members) == 1 and apart is not None:
-            cost = float(apart.net_present_cost)
-            bound = min(self.alone[members[0].name].bound, cost)
-            return PortfolioPlan(apart, bound)
+        if len(members) == 1 and together is not None:
+            cost = float(together.net_present_cost)
+            return PortfolioPlan(together, min(self.alone[members[0].name].bound, cost))
         rents = [self.alone[member.name].renting for member in members]
         books, bound, joins = self._search(members, work)
         may_buy = books is None or clears_hurdle(self.preparation, books, rents)
-        if apart is None and together is not None and self._keeps_limits(members, together):
-            apart = together
         if not may_buy:
             books, bound, joins = self._search(members, work, may_buy=False)
-        candidates = [apart, books]
-        known = [one for one in candidates if one is not None]
+        known = [] if books is None else [books]
+        if together is not None and self._keeps_limits(members, together):
+            known = [together, *known]
         if not known:
             return None
         best = min(known, key=lambda one: one.net_present_cost)
@@ -209,6 +206,8 @@ class PortfolioPlans:
     def _keeps_limits(self, members: Sequence[PreparedProject], apart: Books) -> bool:
         """Whether the plans of projects apart, put together, are sure to keep to the limits of
         all: their lines to the budgets, and no quota is there."""
+        if not self.has_limits:
+            return True
         servers = self.preparation.request.on_prem.servers or ()
         has_quotas = any(server.max_units is not None for server in servers)
         has_quotas = has_quotas or bool(self.preparation.request.limits.quotas)
@@ -245,7 +244,7 @@ class PortfolioPlans:
                 members, most = [self.alone[members[0].name].member], None
             joint = self.joint(members, plan.may_buy, plan.joins)
             work.charge(sum(pool.simulated_jobs for pool in joint.pools) // JOBS_A_UNIT)
-            group_plan = solve_joint(JointBudgets(joint).eased_problem, work=work)
+            group_plan = solve_joint(JointBudgets(joint).eased(), work=work)
             if not np.isfinite(group_plan.cost):
                 raise WorkSpentError("no plan of a group was found within the work there is")
             cost = (group_plan.cost + joint.base_cost) * 100
@@ -313,7 +312,7 @@ def clears_hurdle(
         return True
     terms = Terms.of(preparation.projects[0].alone.assumptions)
     saved = float(sum(known, Decimal(0)) - books.net_present_cost)
-    return saved >= max(terms.hurdle_share * float(books.capital), terms.effort_cost)
+    return saved >= max(terms.hurdle_share * float(books.capital_in()), terms.effort_cost)
 
 
 @dataclass(frozen=True)

@@ -132,19 +132,12 @@ class PortfolioResults:
     def _shapley(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         names, plans = self.served, self.plans
         if len(names) > EXACT_PROJECTS:
-            return self._sampled(plan, alone)
+            most = SAMPLED_ORDERS // 2
+            return divide_by_samples(
+                names, self._relaxed_game, plan.cents, alone, pairs=most, target=TARGET_ERROR
+            )
         plans.set_cost(frozenset(names), plan.cents)
         return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
-
-    def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
-        return divide_by_samples(
-            self.served,
-            self._relaxed_game,
-            plan.cents,
-            alone,
-            pairs=SAMPLED_ORDERS // 2,
-            target=TARGET_ERROR,
-        )
 
     @cached_property
     def _relaxed_game(self) -> Game:

@@ -71,11 +71,6 @@ class TurnPool:
         return np.where(self.in_turn, self.hours / total, 0.0)
 
     @property
-    def saves(self) -> bool:
-        """Whether they need less than all at once in any month."""
-        return any(self.months)
-
-    @property
     def accelerators(self) -> Floats:
         """[T] that they need together."""
         at_once = zip(self.months, self.peaks.sum(axis=0).tolist(), strict=True)
@@ -93,8 +88,7 @@ class TurnPool:
 
     def peak_of(self, row: int) -> Floats:
         """[T] accelerators that one of them needs: its part of the pool."""
-        total = np.maximum(self.hours.sum(axis=0), _NOISE)
-        part = self.accelerators * self.hours[row] / total
+        part = self.accelerators * self.shares[row]
         return np.asarray(np.where(self.in_turn, part, self.peaks[row]), np.float64)
 
 
@@ -114,7 +108,7 @@ def find_pools(
         fewer = (known for known in groups if known[0] <= own[0] and known[1] <= own[1])
         groups.setdefault(next(fewer, own) if joins else own, []).extend(alike[own])
     pools = [_pool(places, projects, inputs) for places in groups.values() if len(places) > 1]
-    return tuple(pool for pool in pools if pool.saves)
+    return tuple(pool for pool in pools if any(pool.months))
 
 
 _Machines = tuple[frozenset[str], frozenset[tuple[str, float]]]
