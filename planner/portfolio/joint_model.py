@@ -139,28 +139,6 @@ class JointProblem:
             known = {**project.units, **known}
         return {key: known[key] for key in sorted(known)}
 
-    def split(self) -> tuple[JointProblem, ...]:
-        """Problems of projects that share nothing, whose plans add up."""
-        limits = self.limits
-        if limits.quotas or limits.capital_budgets or limits.limits_cash:
-            return (self,)
-        groups: list[tuple[set[str], list[int]]] = []
-        for place, project in enumerate(self.projects):
-            keys, places = set(project.units), [place]
-            for group in [group for group in groups if group[0] & keys]:
-                groups.remove(group)
-                keys, places = keys | group[0], group[1] + places
-            groups.append((keys, places))
-        return tuple(self._some(sorted(places)) for _, places in groups)
-
-    def _some(self, places: Sequence[int]) -> JointProblem:
-        in_turn = [
-            JointPart(one.project, {places.index(i): row for i, row in one.shares.items()})
-            for one in self.in_turn
-            if min(one.shares) in places
-        ]
-        return JointProblem(tuple(self.projects[place] for place in places), tuple(in_turn))
-
     @cached_property
     def parts(self) -> tuple[JointPart, ...]:
         """The work of each, then that of several."""

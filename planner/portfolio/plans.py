@@ -270,8 +270,8 @@ class PortfolioPlans:
 
     def relaxed_game(self, plan: PortfolioPlan, work: WorkMeter) -> Game:
         """What no plan of a group costs less than, in cents, with the work in the months of the
-        `plan` of all, where fractions of machines are allowed: one model for all groups of projects
-        that share machines, or one for each where groups bring machines of their own."""
+        `plan` of all, where fractions of machines are allowed: one model for all groups, or one for
+        each where groups bring machines of their own."""
         members = [plan.laid.get(name, one) for name, one in self.members.items()]
         if self.preparation.holds:
 
@@ -282,16 +282,10 @@ class PortfolioPlans:
 
             return remember(least_cost)
         base = {one.name: self.joint([one]).base_cost for one in members}
-        parts = [
-            (frozenset(base) & {one.name for one in part.projects},
-             remember(GroupBounds(part, work).least_cost))
-            for part in self.joint(members, joins=plan.joins).problem.split()
-        ]  # fmt: skip
-        return lambda group: (
-            100
-            * (
-                sum(cost(group & names) for names, cost in parts)
-                + sum(base[name] for name in sorted(group))
+        bounds = GroupBounds(self.joint(members, joins=plan.joins).problem, work)
+        return remember(
+            lambda group: (
+                100 * (bounds.least_cost(group) + sum(base[name] for name in sorted(group)))
             )
         )
 

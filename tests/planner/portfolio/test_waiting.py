@@ -56,18 +56,6 @@ def test_a_job_that_takes_more_than_there_is_never_starts():
     assert waits_of([(0.0, 1.0, 3, 0), (1.0, 1.0, 1, 0)], 2).tolist() == [math.inf, 0.0]
 
 
-def test_the_pool_is_the_smallest_that_keeps_the_wait():
-    pool = smallest_pool(Month(LABS, 8, 96))
-    waits = [wait_of_like_jobs(n, 12.0, 4.0).p90 for n in range(12, 97)]
-    assert pool.accelerators == 12 + next(i for i, wait in enumerate(waits) if wait <= 8)
-    assert pool.waits.p90 <= 8
-
-
-def test_one_hour_of_patience_takes_two_machines_of_eight():
-    hasty = tuple(one._replace(max_wait_hours=1.0) for one in LABS)
-    assert smallest_pool(Month(hasty, 8, 96)).accelerators == 16
-
-
 @pytest.mark.parametrize(
     "kinds",
     [
