@@ -6,103 +6,76 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows, read_table
 
-PLAIN_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "falcon", "phi", "mpt", "gpt_bigcode"}
-    | {"starcoder2", "bert", "roberta", "xlm-roberta", "distilbert", "electra", "clip_text_model"}
-    | {"vit", "deit", "dinov2", "nemotron", "persimmon", "codegen", "xglm", "biogpt", "esm"}
-    | {"deberta", "deberta-v2", "mpnet", "camembert", "longformer", "big_bird", "xlm-roberta-xl"}
-    | {"xlnet", "apertus", "arcee", "openai-gpt", "ctrl", "ernie", "megatron-bert", "layoutlm"}
-    | {"layoutlmv3", "roformer", "data2vec-text", "ibert", "gpt_neox_japanese", "chatglm_6b"}
-)
-"""Families whose feed-forward part has no gate (their code in huggingface/transformers, 2026)."""
-TIED_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "opt", "bloom", "mpt", "gpt_bigcode", "starcoder2", "cohere", "cohere2"}
-    | {"gemma", "gemma2", "gemma3", "gemma3_text", "bert", "roberta", "xlm-roberta", "electra"}
-    | {"distilbert", "modernbert", "deberta", "deberta-v2", "mpnet", "camembert", "longformer"}
-    | {"big_bird", "xlm-roberta-xl", "esm", "xglm", "biogpt", "nomic_bert", "xlnet", "minicpm"}
-    | {"minicpm3", "phi3small", "clip_text_model", "openai-gpt", "ctrl", "ernie", "megatron-bert"}
-    | {"layoutlm", "layoutlmv3", "roformer", "data2vec-text", "ibert", "new", "chatglm_6b"}
-)
-"""Families that share input and output embedding unless the config says otherwise (same source,
-2026)."""
-BIASED_FAMILIES = frozenset({"qwen", "qwen2", "qwen2_moe", "qwen2_vl", "gpt_oss"})
-"""Families with a bias on queries, keys and values that the config does not name."""
-NORMED_HEADS = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
-"""Families that scale queries and keys, with one vector of a head's size each (Qwen3 and Gemma 3
-reports, 2025)."""
-NORMED_PROJECTIONS = frozenset({"olmo2", "olmo3"})
-"""The same with a vector over all heads (OLMo 2 report, 2024)."""
-BIASED_EXPERTS = frozenset({"gpt_oss"})
-"""Families whose router, experts and output of attention have a bias, and each head a sink
-(gpt-oss model card, 2025)."""
-POSITION_FAMILIES = frozenset(
-    {"gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra", "xlm-roberta"}
-    | {"camembert", "mpnet", "longformer", "big_bird", "clip_text_model", "openai-gpt", "ernie"}
-    | {"megatron-bert", "layoutlm", "layoutlmv3", "data2vec-text", "ibert"}
-)
-"""Families that learn an embedding of each position."""
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Family:
+    """What the code of a model family does (huggingface/transformers, 2026), a row of
+    `model_families.csv`. Its traits are words:
+
+    - gated, plain: its feed-forward part has a gate, or none;
+    - tied: it shares input and output embedding unless the config says otherwise;
+    - learned_positions: each position has an embedding;
+    - encoder, vision: it reads a text whole and writes none; it reads patches of an image;
+    - biased: queries, keys and values have a bias that the config does not name;
+    - biased_experts: so have router, experts and output of attention, and each head has a sink
+      (gpt-oss model card, 2025);
+    - normed_heads, normed_projections: queries and keys are scaled by a vector of a head's size
+      (Qwen3 and Gemma 3 reports, 2025), or of all heads (OLMo 2 report, 2024);
+    - uncounted_input: its published active figure leaves the input embedding out (model cards of
+      gpt-oss, ERNIE 4.5, GLM-4.5, MiniMax-M2, DeepSeek-V2-Lite, Granite 3.1, Kimi K2, 2024-2025);
+    - halved_feed_forward: its feed-forward size holds the gate too;
+    - narrow_embedding, padded_vocabulary: its embedding may have fewer units than it works in, or
+      is `embedding_size` high;
+    - mixed_layers: it mixes attention with other layers and does not list them in every config;
+    - odd_layers: it has layers or parts that the count does not cover (model cards, 2019-2025);
+    - two_stacks, no_transformer, no_text: it has two stacks; has layers of another kind (also
+      fla-org/flash-linear-attention, 2026); reads images or hears sound and writes no text.
+    """
+
+    family: str
+    traits: frozenset[str] = frozenset()
+    norms: int = 2
+    """Vectors of the hidden size that a layer's norms hold, scale and shift each."""
+    whole_every: int = 0
+    """Every how many layers one looks at the whole sequence, in families that mix them, where a
+    config does not list its layers (Gemma 2 and 3 reports, gpt-oss, OLMo 3 and ModernBERT configs,
+    2024-2025)."""
+    further_matrices: int = 0
+    """Matrices of a layer's attention beside four: of distances (XLNet, arXiv 1906.08237, 2019),
+    and queries, keys and values of tokens that see all (Longformer, arXiv 2004.05150, 2020)."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its configs are read as its code builds the model."""
+        return bool(self.traits & {"gated", "plain", "tied", "learned_positions"})
+
+
+@cache
+def _families() -> Mapping[str, Family]:
+    return {row.family: row for row in read_table(_FOLDER / "model_families.csv", Family)}
+
+
+def find_family(name: str) -> Family:
+    """The family of this name; without traits where the table does not have it.
+
+    >>> find_family("gpt2").traits >= {"plain", "tied"}, find_family("of our own").is_known
+    (True, False)
+    """
+    return _families().get(name) or Family(name)
+
+
 PADDED_POSITIONS = 2
 """Positions that RoBERTa, XLM-R, CamemBERT and OPT keep beside those of a sequence (their code in
 huggingface/transformers, 2019-2022)."""
-VISION_FAMILIES = frozenset(["vit", "deit", "dinov2"])
-"""Families whose input is patches of an image."""
-UNCOUNTED_INPUT = frozenset(
-    {"gpt_oss", "deepseek_v2", "deepseek_v3", "ernie4_5_moe", "glm4_moe", "granitemoe"}
-    | {"minimax", "minimax_m2"}
-)
-"""Families whose published active figure leaves the input embedding out (model cards of gpt-oss,
-ERNIE 4.5, GLM-4.5 and MiniMax-M2, 2025, DeepSeek-V2-Lite, Granite 3.1 and Kimi K2, 2024-2025)."""
-ENCODER_FAMILIES = frozenset(
-    {"bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "distilbert", "electra", "deberta"}
-    | {"deberta-v2", "mpnet", "camembert", "longformer", "big_bird", "esm", "modernbert", "new"}
-    | {"nomic_bert", "eurobert", "neobert", "ernie", "megatron-bert", "layoutlm", "layoutlmv3"}
-    | {"roformer", "data2vec-text", "ibert", "clip_text_model", "albert", "mobilebert"}
-)
-"""Families that read a text whole and write none (same source, 2026)."""
-HALVED_FAMILIES = frozenset({"qwen", "hf_olmo", "molmo"})
-"""Families whose feed-forward size holds the gate too (their code, 2023-2024)."""
-NARROW_EMBEDDINGS = frozenset({"electra", "opt", "roformer"})
-"""Families that may embed in fewer units than they work in (same source, 2025)."""
-FURTHER_MATRICES = {"xlnet": 1, "longformer": 3}
-"""Matrices of a layer's attention beside four: of distances (XLNet, arXiv 1906.08237, 2019), and
-queries, keys and values of tokens that see all (Longformer, arXiv 2004.05150, 2020)."""
-GATED_FAMILIES = frozenset(
-    {"llama", "llama4", "llama4_text", "mllama_text_model", "mistral", "mistral3", "ministral"}
-    | {"mixtral", "qwen", "qwen2", "qwen2_moe", "qwen2_vl", "qwen2_vl_text", "qwen2_5_vl"}
-    | {"qwen2_5_vl_text", "qwen2_5_omni", "qwen2_5_omni_text", "qwen2_5_omni_thinker", "qwen3"}
-    | {"qwen3_moe", "qwen3_vl", "qwen3_vl_text", "qwen3_vl_moe_text", "qwen3_next", "qwen3_5_text"}
-    | {"phi3", "phi3small", "phi3_v", "phi4mm", "phimoe", "gemma", "gemma2", "gemma3"}
-    | {"gemma3_text", "gemma3n_text", "stablelm", "internlm", "internlm2", "internlm3", "baichuan"}
-    | {"chatglm", "glm", "glm4", "glm4_moe", "glm4v_text", "yi", "cohere", "cohere2", "olmo"}
-    | {"olmo2", "olmo3", "olmoe", "exaone", "exaone4", "minicpm", "minicpm3", "deepseek"}
-    | {"deepseek_v2", "deepseek_v3", "deepseek_v32", "kimi_k2", "dbrx", "grok-1", "helium"}
-    | {"hunyuan_v1_moe", "hunyuan_v1_dense", "hunyuan", "ernie4_5", "ernie4_5_moe", "granite"}
-    | {"granitemoe", "granitemoeshared", "granitemoehybrid", "jetmoe", "seed_oss", "dots1"}
-    | {"minimax", "minimax_m2", "minimax_text_01", "smollm3", "arcee", "aquila", "orion"}
-    | {"apertus", "modernbert", "nomic_bert", "bailing_moe", "longcat_flash", "mimo", "gpt_oss"}
-    | {"openelm", "xverse", "diffllama", "nemotron-nas", "nemotron_h", "falcon_h1", "bamba"}
-    | {"zamba2", "lfm2", "lfm2_moe", "kimi_linear", "plamo2", "afmoe", "solar_open"}
-    | {"hf_olmo", "llada", "molmo", "new", "glm4_moe_lite", "glm_moe_dsa", "bailing_moe_v2"}
-    | {"ministral3", "bitnet", "cwm", "chameleon", "dream", "aria_text", "falcon3"}
-)
-"""Families of a gated feed-forward part, or whose configs say it all (same source, 2023-2026)."""
-KNOWN_FAMILIES = GATED_FAMILIES | PLAIN_FAMILIES | TIED_FAMILIES | POSITION_FAMILIES
-"""Families whose configs are read as their code builds the model."""
-NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
-"""Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
-WHOLE_EVERY = {
-    **{"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4},
-    "modernbert": 3,
-}
-"""Every how many layers one looks at the whole sequence, in families that mix them, where a config
-does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, ModernBERT,
-2024-2025)."""
-
-
 OLDER_NAMES = {"refinedweb": "falcon", "refinedwebmodel": "falcon", "stablelm_epoch": "stablelm"}
 """Name that a family bore → the one that it has now (configs of Falcon and StableLM, 2023)."""
 _TASKS = re.compile(r"(LMHead|DoubleHeads|For[A-Z]\w*|LMHeadModel|Model)*$")
@@ -135,54 +108,17 @@ def family_of(architecture: str) -> str | None:
     ('qwen2_moe', 'gpt_neox', None)
     """
     squeezed = _squeezed(_TASKS.sub("", architecture))
-    return next((name for name in sorted(KNOWN_FAMILIES) if _squeezed(name) == squeezed), None)
+    known = (name for name, row in sorted(_families().items()) if row.is_known)
+    return next((name for name in known if _squeezed(name) == squeezed), None)
 
 
 def _squeezed(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
-ENCODER_DECODERS = frozenset(
-    {"t5", "mt5", "umt5", "bart", "mbart", "pegasus", "marian", "m2m_100", "led", "longt5"}
-    | {"blenderbot", "blenderbot-small", "pegasus_x", "bigbird_pegasus", "nllb-moe", "plbart"}
-    | {"switch_transformers", "prophetnet", "xlm-prophetnet", "fsmt", "mvp", "t5gemma", "t5gemma2"}
-    | {"encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "pix2struct", "udop"}
-    | {"florence2", "kosmos-2.5", "nougat", "donut", "trocr"}
-)
-"""Families of two stacks (huggingface/transformers, 2026)."""
 TWO_STACKS = (("encoder_layers", "decoder_layers"), ("num_encoder_layers", "num_decoder_layers"))
 """Keys that a config has together where it has two stacks."""
-NOT_TRANSFORMERS = frozenset(
-    {"mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv7", "jamba", "recurrent_gemma", "xlstm"}
-    | {"unet", "rwkv5", "rwkv6", "gated_deltanet", "delta_net", "gla", "retnet", "hgrn", "hgrn2"}
-    | {"gsa", "lightnet", "linear_attn", "based", "abc", "mesa_net", "kda", "comba", "mega", "ttt"}
-    | {"gated_deltaproduct", "stripedhyena", "log_linear_mamba2", "nystromformer", "fnet"}
-)
-"""Families whose layers are something else (their configs, and fla-org/flash-linear-attention,
-2026)."""
-NO_TEXT = frozenset(
-    {"clip", "siglip", "siglip2", "chinese_clip", "altclip", "align", "clap", "flava", "owlvit"}
-    | {"owlv2", "groupvit", "clipseg", "xclip", "vision-text-dual-encoder", "wav2vec2", "hubert"}
-    | {"wavlm", "data2vec-audio", "whisper", "speecht5", "seamless_m4t", "encodec", "resnet"}
-    | {"convnext", "convnextv2", "swin", "swinv2", "segformer", "mobilenet_v2", "mobilevit"}
-    | {"efficientnet", "dpt", "maskformer", "mask2former", "sam", "sam2", "detr", "rt_detr"}
-    | {"yolos", "beit", "hiera", "data2vec-vision", "eva02"}
-)
-"""Families that read images or hear sound and write no text (huggingface/transformers, 2025)."""
-MIXED_FAMILIES = frozenset(
-    {"nemotron_h", "zamba", "zamba2", "bamba", "falcon_h1", "lfm2", "lfm2_moe", "qwen3_next"}
-    | {"kimi_linear", "minimax_text_01", "plamo2"}
-)
-"""Families that mix attention with layers of another kind and do not list them by name in every
-config (same source and their model cards, 2024-2025)."""
 BESIDE = "give parameters beside it"
-ODD_LAYERS = frozenset(
-    {"albert", "arctic", "gemma3n", "gemma3n_text", "longcat_flash", "jetmoe", "step3p5"}
-    | {"mimo_v2_flash", "openelm", "cogvlm", "moshi", "csm", "mobilebert", "funnel", "reformer"}
-    | {"transfo-xl", "convbert", "squeezebert", "rembert", "canine", "xmod", "perceiver", "tapas"}
-    | {"luke", "layoutlmv2"}
-)
-"""Families with layers or parts that the count does not cover (model cards, 2019-2025)."""
 STATE_WINDOW = 128
 """Tokens of a window of attention whose work is about that of a layer of linear attention or a
 state space: they keep 64 to 256 values for each channel (configs of Qwen3-Next, Nemotron-H, Granite
@@ -204,12 +140,13 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
     """
     _refuse_adapter(config)
     name = family or str(config.get("_class_name") or "the model")[:60]
-    if family in NO_TEXT or (not family and isinstance(config.get("_class_name"), str)):
+    traits = find_family(family).traits
+    if "no_text" in traits or (not family and isinstance(config.get("_class_name"), str)):
         _refuse(f"{name} reads or makes images or sound and writes no text; {AS_SAMPLES}")
     has_two = any(all(config.get(key) for key in keys) for keys in TWO_STACKS)
-    if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True or has_two:
+    if "two_stacks" in traits or config.get("is_encoder_decoder") is True or has_two:
         _refuse(f"{name} has two stacks, which are not counted; {IN_ITS_PLACE}, {HALF_THE_TOKENS}")
-    if family in NOT_TRANSFORMERS:
+    if "no_transformer" in traits:
         _refuse(
             f"{family} is no transformer; {IN_ITS_PLACE}, and as many sliding_layers with a "
             f"sliding_window of {STATE_WINDOW}, whose work is about theirs"
@@ -221,7 +158,7 @@ def refuse_uncounted(config: Mapping[str, Any], family: str, is_size_given: bool
             f"{name} mixes attention with layers of another kind ({other}), which are not counted; "
             f"{BESIDE}, and active_parameters of a mixture"
         )
-    if family in ODD_LAYERS or config.get("block_configs") or config.get("is_folding_model"):
+    if "odd_layers" in traits or config.get("block_configs") or config.get("is_folding_model"):
         _refuse(
             f"{name} has layers that differ from one another or parts that are not counted; "
             f"{BESIDE}, and active_parameters of a mixture"
@@ -252,7 +189,7 @@ def other_layers(config: Mapping[str, Any], family: str) -> str:
     if listed:
         return next((kind for kind in listed if kind not in ATTENTION_LAYERS), "")
     stated = next((key for key in _MIXING_KEYS if config.get(key)), "")
-    return stated or (family if family in MIXED_FAMILIES else "")
+    return stated or (family if "mixed_layers" in find_family(family).traits else "")
 
 
 def layers_without_attention(config: Mapping[str, Any], layers: int) -> int:
@@ -298,121 +235,45 @@ MOST_CHARACTERS = 200_000
 """Of a config that is read: the longest published ones have a tenth of that, 2026."""
 LARGEST = 1_000_000_000
 """Largest size in a config that is believed, 2026."""
-NAMES = {
-    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-    "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "hidden_dim"),
-    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
-    "key_value_heads": (
-        "num_key_value_heads",
-        "num_kv_heads",
-        "n_kv_heads",
-        "n_head_kv",
-        "kv_n_heads",
-        "multi_query_group_num",
-        "n_query_groups",
-    ),
-    "head_size": ("head_dim", "kv_channels", "attention_head_dim"),
-    "feed_forward": (
-        "intermediate_size",
-        "ffn_dim",
-        "n_inner",
-        "ffn_embed_dim",
-        "inter_dim",
-        "d_ff",
-        "ffn_hidden_size",
-    ),
-    "vocabulary": ("vocab_size", "padded_vocab_size", "n_vocab"),
-    "positions": ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length"),
-    "experts": ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"),
-    "experts_per_token": (
-        "num_experts_per_tok",
-        "experts_per_token",
-        "n_activated_experts",
-        "num_experts_per_token",
-        "moe_top_k",
-        "moe_topk",
-        "moe_k",
-    ),
-    "expert_feed_forward": ("moe_intermediate_size", "moe_inter_dim", "ffn_dim_moe"),
-    "shared_experts": (
-        "n_shared_experts",
-        "num_shared_experts",
-        "num_shared_expert",
-        "moe_num_shared_experts",
-    ),
-    "shared_feed_forward": ("shared_expert_intermediate_size",),
-    "dense_layers": ("first_k_dense_replace", "n_dense_layers", "moe_layer_start_index"),
-    "sparse_step": ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"),
-    "dense_feed_forward": ("intermediate_size_mlp",),
-    "query_rank": ("q_lora_rank",),
-    "key_value_rank": ("kv_lora_rank",),
-    "plain_head": ("qk_nope_head_dim",),
-    "rotary_head": ("qk_rope_head_dim",),
-    "value_head": ("v_head_dim",),
-    "sliding_window": ("sliding_window", "attention_window_size", "local_attention"),
-    "width_factor": ("expansion_ratio",),
-    "image_size": ("image_size",),
-    "patch_size": ("patch_size",),
-    "labels": ("num_labels",),
-}
-"""Our name → the names that families give it."""
-MORE_NAMES: Mapping[str, tuple[str, ...]] = {
-    "feed_forward": ("ff_intermediate_size", "mlp_hidden_size", "dff"),
-    "expert_feed_forward": ("expert_hidden_dim",),
-    "dense_layers": ("num_dense_layers",),
-    "shared_feed_forward": ("shared_intermediate_size",),
-    "vocabulary": ("embedding_size",),
-    "key_value_heads": ("num_attention_groups", "num_key_value_heads_per_layer"),
-}
-"""The same, after those (Phi-3-small, OLMo's own form, CTRL, Mistral Large 3,
-AFMoE, Granite and Step-3.5, 2019-2026); `embedding_size` of OLMo and LLaDA alone."""
-BY_LAYER = (
-    *("feed_forward", "heads", "key_value_heads", "hidden_size", "experts"),
-    *("expert_feed_forward", "shared_experts", "head_size"),
-)
-"""Sizes that make a model uncounted where a config lists others for other layers."""
-PADDED_VOCABULARY = frozenset({"hf_olmo", "llada"})
-"""Families whose embedding is `embedding_size` high (their code, 2024-2025)."""
+
+
+@dataclass(frozen=True)
+class ConfigKeys:
+    """Keys by which configs give a size, a row of `config_keys.csv`."""
+
+    size: str
+    """Our name."""
+    keys: tuple[str, ...]
+    later_keys: tuple[str, ...] = ()
+    """Those of a few families, read after the others (Phi-3-small, OLMo's own form, CTRL, Mistral
+    Large 3, AFMoE, Granite and Step-3.5, 2019-2026); of the vocabulary those of OLMo and LLaDA
+    alone, whose embedding is `embedding_size` high (their code, 2024-2025)."""
+    by_layer: bool = False
+    """Whether a config that lists other sizes for other layers makes a model uncounted."""
+
+
+@cache
+def config_keys() -> Mapping[str, ConfigKeys]:
+    """Our name of each size → its keys.
+
+    >>> config_keys()["layers"].keys[0]
+    'num_hidden_layers'
+    """
+    return {row.size: row for row in read_table(_FOLDER / "config_keys.csv", ConfigKeys)}
+
+
 NESTED = ("attn_config", "ffn_config")
 """Parts of a config in which MPT and DBRX keep sizes of a layer (their configs, 2023-2024)."""
-NESTED_DEFAULTS: Mapping[str, Mapping[str, int]] = {
-    "gemma3_text": {
-        "num_hidden_layers": 26,
-        "hidden_size": 2304,
-        "intermediate_size": 9216,
-        "num_attention_heads": 8,
-        "num_key_value_heads": 4,
-        "head_dim": 256,
-        "vocab_size": 262208,
-        "sliding_window": 4096,
-    },
-    "llama": {
-        "num_hidden_layers": 32,
-        "hidden_size": 4096,
-        "intermediate_size": 11008,
-        "num_attention_heads": 32,
-        "vocab_size": 32000,
-    },
-    "mistral": {
-        "num_hidden_layers": 32,
-        "hidden_size": 4096,
-        "intermediate_size": 14336,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "vocab_size": 32000,
-        "sliding_window": 4096,
-    },
-    "qwen2": {
-        "num_hidden_layers": 32,
-        "hidden_size": 4096,
-        "intermediate_size": 22016,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 32,
-        "vocab_size": 151936,
-    },
-}
-"""Family → sizes that a language model within another config may leave out: Hugging Face writes
-there only what differs from these (configuration_*.py of huggingface/transformers, 2023-2026)."""
+
+
+@cache
+def _nested_defaults() -> Mapping[str, Mapping[str, int]]:
+    """Family → sizes that a language model within another config may leave out, since Hugging Face
+    writes only others there (configuration_*.py of huggingface/transformers, 2023-2026)."""
+    return {
+        row.pop("family"): {key: int(size) for key, size in row.items() if size}
+        for row in read_rows(_FOLDER / "nested_defaults.csv")
+    }
 
 
 OTHER_PARTS: Mapping[str, str] = {
@@ -446,6 +307,11 @@ class ConfigFields:
     is_size_given: bool = False
     """Whether the request gives the parameters itself."""
 
+    @property
+    def code(self) -> Family:
+        """What the code of its family does."""
+        return find_family(self.family)
+
     def get(self, name: str) -> int | None:
         """A size, or None."""
         return self.sizes.get(name)
@@ -454,7 +320,7 @@ class ConfigFields:
         """A size; refuses, on `config`, a config without it."""
         size = self.sizes.get(name)
         if size is None:
-            listed = ", ".join(NAMES[name][:3])
+            listed = ", ".join(config_keys()[name].keys[:3])
             raise InvalidInput(
                 "config",
                 f"has no {listed} or the like; is it a config.json? Parameters, layers and "
@@ -481,12 +347,16 @@ def read_fields(text: str, is_size_given: bool = False) -> ConfigFields:
     config = _language_model(whole)
     family = _family(config)
     refuse_uncounted(config, family, is_size_given)
-    sizes = {name: _size(config, names) for name, names in NAMES.items()}
-    if not is_size_given:
-        for key in (key for name in BY_LAYER for key in (*NAMES[name], *MORE_NAMES.get(name, ()))):
+    sizes = {name: _size(config, row.keys) for name, row in config_keys().items()}
+    for row in config_keys().values():
+        for key in (*row.keys, *row.later_keys) if row.by_layer and not is_size_given else ():
             if isinstance(_of_every_layer(config.get(key)), list):
                 _refuse(f"has layers that differ from one another ({key}); {BESIDE}")
-    sizes |= _further(family, config, sizes)
+        is_vocabulary, traits = row.size == "vocabulary", find_family(family).traits
+        if (is_vocabulary and "padded_vocabulary" in traits) or not (
+            is_vocabulary or sizes[row.size]
+        ):
+            sizes[row.size] = _size(config, row.later_keys) or sizes[row.size]
     sizes |= _by_family(family, config, sizes)
     thinker = whole.get("thinker_config")
     parts = (*whole, *(thinker if isinstance(thinker, Mapping) else ()))
@@ -500,31 +370,19 @@ def _by_family(
     """Sizes that some families mean otherwise, or alone have (their code, 2019-2025): the first
     Qwen's feed-forward part is half as wide as its config says, ELECTRA and OPT-350M embed in fewer
     units than they work in, and Qwen's windows leave its first layers out."""
-    if family in HALVED_FAMILIES:
+    traits = find_family(family).traits
+    if "halved_feed_forward" in traits:
         wide = sizes["feed_forward"]
         if wide is None:
             wide = (_size(config, ("mlp_ratio",)) or 0) * (sizes["hidden_size"] or 0)
         return {"feed_forward": wide // 2 or None}
     if family == "xlnet":
         return {"feed_forward": _size(config, ("d_inner",))}
-    if family in NARROW_EMBEDDINGS:
+    if "narrow_embedding" in traits:
         return {"embedding_width": _size(config, ("embedding_size", "word_embed_proj_dim"))}
     if family.startswith(("qwen2", "qwen3")):
         return {"whole_first": _size(config, ("max_window_layers",))}
     return {}
-
-
-def _further(
-    family: str, config: Mapping[str, Any], sizes: Mapping[str, int | None]
-) -> dict[str, int | None]:
-    further: dict[str, int | None] = {}
-    for name, names in MORE_NAMES.items():
-        is_vocabulary = name == "vocabulary"
-        if is_vocabulary and family not in PADDED_VOCABULARY:
-            continue
-        if is_vocabulary or not sizes[name]:
-            further[name] = _size(config, names) or sizes[name]
-    return further
 
 
 def _family(config: Mapping[str, Any]) -> str:
@@ -551,7 +409,7 @@ def _language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
     for part in ("text_config", "llm_config", "language_config"):
         inner = config.get(part)
         if isinstance(inner, Mapping):
-            usual = NESTED_DEFAULTS.get(_family(inner), {})
+            usual = _nested_defaults().get(_family(inner), {})
             return {"tie_word_embeddings": config.get("tie_word_embeddings"), **usual, **inner}
     nested = [config[name] for name in NESTED if isinstance(config.get(name), Mapping)]
     return {**{key: size for parts in nested for key, size in parts.items()}, **config}

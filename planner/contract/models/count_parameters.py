@@ -11,21 +11,8 @@ from dataclasses import dataclass
 
 from planner.contract.models.config import (
     AS_SAMPLES,
-    BIASED_EXPERTS,
-    BIASED_FAMILIES,
-    ENCODER_FAMILIES,
-    FURTHER_MATRICES,
-    NORMED_HEADS,
-    NORMED_PROJECTIONS,
-    NORMS,
     PADDED_POSITIONS,
-    PLAIN_FAMILIES,
-    POSITION_FAMILIES,
     STATE_WINDOW,
-    TIED_FAMILIES,
-    UNCOUNTED_INPUT,
-    VISION_FAMILIES,
-    WHOLE_EVERY,
     ConfigFields,
     layers_without_attention,
     read_fields,
@@ -84,7 +71,7 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
     _check(fields)
     layers, hidden = fields.need("layers"), fields.need("hidden_size")
     dense_layers = _dense_layers(fields)
-    attention = attention_parameters(fields) + NORMS.get(fields.family, 2) * hidden
+    attention = attention_parameters(fields) + fields.code.norms * hidden
     dense, sparse, at_work = (
         _dense(fields),
         _experts(fields, fields.get("experts") or 0),
@@ -95,7 +82,7 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
     inputs, outputs = _embeddings(fields)
     total = body + sparse_layers * sparse + inputs + outputs
     active = body + sparse_layers * at_work + inputs + outputs
-    uncounted = inputs if fields.family in UNCOUNTED_INPUT else 0
+    uncounted = inputs if "uncounted_input" in fields.code.traits else 0
     active -= uncounted
     experts = fields.get("experts") or None
     window, sliding = _sliding(fields)
@@ -118,7 +105,7 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
         output_parameters=outputs,
         uncounted_input=uncounted,
         heads=fields.need("heads"),
-        is_encoder=fields.family in ENCODER_FAMILIES,
+        is_encoder="encoder" in fields.code.traits,
     )
 
 
@@ -137,7 +124,7 @@ def _longest_sequence(fields: ConfigFields) -> int | None:
 
 
 def _check(fields: ConfigFields) -> None:
-    is_vision = fields.family in VISION_FAMILIES
+    is_vision = "vision" in fields.code.traits
     if fields.get("image_size") and fields.get("vocabulary") is None and not is_vision:
         name = fields.family or "the model"
         raise InvalidInput("config", f"{name} reads images and writes no text; {AS_SAMPLES}")
@@ -169,7 +156,7 @@ def _is_gated(fields: ConfigFields) -> bool:
     if stated is not None:
         return stated
     is_glu = str(fields.config.get("feed_forward_type")).endswith("glu")
-    return is_glu or fields.family not in PLAIN_FAMILIES
+    return is_glu or "plain" not in fields.code.traits
 
 
 def _matrices(fields: ConfigFields) -> int:
@@ -224,7 +211,7 @@ def _experts(fields: ConfigFields, count: int) -> int:
     width, routed = _expert_width(fields), fields.get("experts") or 0
     expert = _matrices(fields) * hidden * width
     router = hidden * routed
-    if fields.family in BIASED_EXPERTS:
+    if "biased_experts" in fields.code.traits:
         expert += (_matrices(fields) - 1) * width + hidden
         router += routed
     beside = _dense(fields) if fields.flag("residual_moe") else 0
@@ -234,7 +221,7 @@ def _experts(fields: ConfigFields, count: int) -> int:
 def _embeddings(fields: ConfigFields) -> tuple[int, int]:
     """Parameters of input (positions among them) and of output where it has its own."""
     hidden = fields.need("hidden_size")
-    if fields.family in VISION_FAMILIES:
+    if "vision" in fields.code.traits:
         patch, side = fields.get("patch_size") or 16, fields.get("image_size") or 224
         places = (side // max(1, patch)) ** 2 + 1
         return (3 * patch**2 + places) * hidden, hidden * (fields.get("labels") or 0)
@@ -257,14 +244,14 @@ def _is_tied(fields: ConfigFields) -> bool:
     """
     if fields.family == "falcon":
         return not (fields.flag("multi_query") or fields.flag("new_decoder_architecture"))
-    return fields.family in TIED_FAMILIES
+    return "tied" in fields.code.traits
 
 
 def _learns_positions(fields: ConfigFields) -> bool:
     """Whether each position has an embedding: not where a config names another kind."""
     if fields.config.get("position_embedding_type") in ("alibi", "rotary", "rope"):
         return False
-    return fields.family in POSITION_FAMILIES
+    return "learned_positions" in fields.code.traits
 
 
 def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
@@ -289,7 +276,7 @@ def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
     if isinstance(pattern, str) and pattern:
         return window, sum(pattern[place % len(pattern)] == "L" for place in range(layers))
     if not isinstance(pattern, int) or pattern <= 1:
-        pattern = WHOLE_EVERY.get(fields.family)
+        pattern = fields.code.whole_every
     return window, layers - (layers // pattern if pattern else 0)
 
 
@@ -322,13 +309,14 @@ def attention_parameters(fields: ConfigFields) -> int:
     head, kv = _head_size(fields), _key_value_heads(fields)
     weights = hidden * head * (2 * heads + 2 * kv)
     weights += _further_matrices(fields) * hidden * head * heads
-    has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
+    traits = fields.code.traits
+    has_bias = fields.flag("attention_bias") or "biased" in traits
     biases = head * (heads + 2 * kv) if has_bias else 0
-    if fields.family in BIASED_EXPERTS:
+    if "biased_experts" in traits:
         biases += hidden + heads
-    if fields.family in NORMED_HEADS:
+    if "normed_heads" in traits:
         return weights + biases + 2 * head
-    return weights + biases + (head * (heads + kv) if fields.family in NORMED_PROJECTIONS else 0)
+    return weights + biases + (head * (heads + kv) if "normed_projections" in traits else 0)
 
 
 def attention_width(fields: ConfigFields) -> int:
@@ -351,12 +339,10 @@ def _value_head(fields: ConfigFields) -> int:
 def _further_matrices(fields: ConfigFields) -> int:
     """Matrices beside queries, keys, values and output, which attention of DeBERTa has where it
     does not share those of positions (its code, 2021)."""
-    if fields.family == "xlnet":
-        return FURTHER_MATRICES["xlnet"]
     if fields.family.startswith("deberta") and fields.flag("share_att_key") is not True:
         kinds = fields.config.get("pos_att_type") or ""
         return sum(kind in kinds for kind in ("c2p", "p2c"))
-    return FURTHER_MATRICES.get(fields.family, 0)
+    return fields.code.further_matrices
 
 
 def cached_values(fields: ConfigFields) -> int:

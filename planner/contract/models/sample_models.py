@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_table
 
 _TABLE = Path(__file__).with_name("sample_models.csv")
 
@@ -33,21 +33,8 @@ class SampleModel:
 @cache
 def sample_models() -> dict[str, SampleModel]:
     """Name without case and punctuation → model."""
-    known: dict[str, SampleModel] = {}
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            others = tuple(row["other_names"].split())
-            model = SampleModel(
-                row["name"],
-                others,
-                row["sample"],
-                float(row["forward_gflops"]),
-                float(row["parameters"]),
-                row["architecture"],
-                tuple(row["benchmarks"].split()),
-            )
-            known |= {_key(name): model for name in (model.name, *others)}
-    return known
+    models = read_table(_TABLE, SampleModel)
+    return {_key(name): one for one in models for name in (one.name, *one.other_names)}
 
 
 def find_sample_model(name: str) -> SampleModel | None:

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.answer.estimate import Neighbour, RolloutFigures, RunFigures
 from planner.contract.copies import replace
-from planner.contract.models.config import KNOWN_FAMILIES, other_layers, read_fields
+from planner.contract.models.config import other_layers, read_fields
 from planner.contract.models.count_parameters import read_config
 from planner.contract.models.known_models import context_of
 from planner.contract.request.workload import Training
@@ -461,7 +461,7 @@ def _warn_config(size: PlacedSize) -> Iterator[str]:
             if figures.sliding_layers
             else f"the config's {other} counts by its parameters alone, not by its work"
         )
-    if fields.family and fields.family not in KNOWN_FAMILIES and is_filled:
+    if fields.family and not fields.code.is_known and is_filled:
         yield (
             f"the model_type {fields.family} of the config is not known: its "
             f"{training.parameters:,.0f} parameters are counted as a Llama's, with a gated "
