@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from django.core import signing
-from django.db.models import Count, Max, QuerySet, Subquery
+from django.db.models import Count, Max, Min, QuerySet, Subquery
 
 from pricing import discovery, models
 from pricing.common.invalid_input import InvalidInput
@@ -226,9 +226,11 @@ def _build_day(day: dt.date) -> Catalog:
     offers = {row.listing.offer_id: _build_offer(row, row.date) for row in past}
     past_offers = list(offers.values())
     if not revisions and not past_offers:
-        raise InvalidInput(
-            "as_of", f"no price is known of {day} or before; {_describe_first_day()}"
-        )
+        first_past_day = PastPrice.objects.aggregate(day=Min("date"))["day"]
+        days = [first_past_day, Revision.objects.aggregate(day=Min("as_of"))["day"]]
+        first = min(filter(None, days), default=None)
+        known = f"the first known day is {first}" if first else "the catalog is empty"
+        raise InvalidInput("as_of", f"no price is known of {day} or before; {known}")
     published_catalog = _load_catalog(_read_state_at(revisions.items()))
     if not past_offers:
         return published_catalog
@@ -248,13 +250,6 @@ def _build_day(day: dt.date) -> Catalog:
         regions=published_catalog.regions,
         exchange_rates=published_catalog.exchange_rates,
     )
-
-
-def _describe_first_day() -> str:
-    first_past_day = PastPrice.objects.order_by("date").values_list("date", flat=True).first()
-    first_revision_day = Revision.objects.order_by("as_of").values_list("as_of", flat=True).first()
-    days = [day for day in (first_past_day, first_revision_day) if day]
-    return f"the first known day is {min(days)}" if days else "the catalog is empty"
 
 
 def check_known_names(search: OfferSearch, known: Catalog) -> None:

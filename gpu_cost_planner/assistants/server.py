@@ -115,12 +115,21 @@ class TokenGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a call on, or answer 401, 403 or 502 with what is wrong."""
+        status = HTTPStatus.OK
         if scope["type"] == "http":
-            status = await self._check(_read_token(scope))
-            if status != HTTPStatus.OK:
-                await _refuse(status, send)
-                return
-        await self._application(scope, receive, send)
+            texts = (text.decode("latin-1") for name, text in scope["headers"]
+                    if name.lower() == b"authorization")  # fmt: skip
+            scheme, _, token = next(texts, "").partition(" ")
+            status = await self._check(token.strip() if scheme.lower() == "bearer" else "")
+        if status == HTTPStatus.OK:
+            await self._application(scope, receive, send)
+            return
+        headers = [(b"content-type", PROBLEM_JSON.encode())]
+        if status == HTTPStatus.UNAUTHORIZED:
+            headers.append((b"www-authenticate", b'Bearer realm="mcp"'))
+        body = json.dumps(problem_body(status, _WORDS[status])).encode()
+        await send({"type": "http.response.start", "status": status.value, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
     async def _check(self, token: str) -> HTTPStatus:
         if not token:
@@ -154,21 +163,3 @@ _WORDS = {
     HTTPStatus.FORBIDDEN: "The token needs the scope read.",
     HTTPStatus.BAD_GATEWAY: "The planner's server cannot be asked about the token; try again.",
 }
-
-
-def _read_token(scope: Scope) -> str:
-    """The bearer token of a call; empty where it has none."""
-    for name, value in scope["headers"]:
-        if name.lower() == b"authorization":
-            scheme, _, token = value.decode("latin-1").partition(" ")
-            return token.strip() if scheme.lower() == "bearer" else ""
-    return ""
-
-
-async def _refuse(status: HTTPStatus, send: Send) -> None:
-    body = json.dumps(problem_body(status, _WORDS[status]))
-    headers = [(b"content-type", PROBLEM_JSON.encode())]
-    if status == HTTPStatus.UNAUTHORIZED:
-        headers.append((b"www-authenticate", b'Bearer realm="mcp"'))
-    await send({"type": "http.response.start", "status": status.value, "headers": headers})
-    await send({"type": "http.response.body", "body": body.encode()})

@@ -377,7 +377,13 @@ _OF_USE = ("files", "rows", "months", "totals", "demand", "no_demand_because", "
 def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:
     """Offers in order of price, a line each."""
     revisions = {info.provider: info.revision for info in catalog.revisions}
-    offers = [_with_days_as_text(offer_json(catalog, row, revisions)) for row in rows]
+    offers: list[dict[str, Any]] = [
+        {
+            name: value.isoformat() if isinstance(value, dt.date) else value
+            for name, value in offer_json(catalog, row, revisions).items()
+        }
+        for row in rows
+    ]
     lines = [f"{len(offers):,} of {count:,} offers, the cheapest first:"]
     lines += [
         f"{o['usd_per_accelerator_hour']} USD per accelerator-hour: {o['instance_type']} "
@@ -386,13 +392,6 @@ def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:
         for o in offers
     ]
     return Answer("\n".join(lines), {"count": count, "results": offers})
-
-
-def _with_days_as_text(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.isoformat() if isinstance(value, dt.date) else value
-        for name, value in row.items()
-    }
 
 
 def answer_table(answer: ComparisonAnswer, table: str, scenario: object) -> Answer:

@@ -19,7 +19,7 @@ from typing import Any
 
 from planner.contract.amounts import decimals_of
 from planner.contract.answer.comparison import OfferUsed, SavedPlan
-from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioRecord
+from planner.contract.answer.scenario import CapacityRow, CostLine, ScenarioRecord
 from planner.contract.labels import (
     ON_DEMAND,
     TRAITS,
@@ -57,7 +57,11 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
         row = {
             "BillingCurrency": answer.currency,
             "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
-            "ContractCommitmentCost": _cost(answer, purchase, offer),
+            "ContractCommitmentCost": round(
+                (purchase.due_at_start or Decimal(0))
+                + (purchase.due_per_month or Decimal(0)) * months,
+                decimals_of(answer.currency),
+            ),
             "ContractCommitmentDescription": purchase.label or offer.label,
             "ContractCommitmentId": identifier,
             "ContractCommitmentPeriodStart": period["Start"],
@@ -72,11 +76,6 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
             "x_InstanceType": offer.instance_type or None,
         }
         yield row | {"x_IsForecast": "true", "x_ScenarioId": scenario.key.value}
-
-
-def _cost(answer: SavedPlan, purchase: Purchase, offer: OfferUsed) -> Decimal:
-    monthly = (purchase.due_per_month or Decimal(0)) * (offer.term_months or 0)
-    return round((purchase.due_at_start or Decimal(0)) + monthly, decimals_of(answer.currency))
 
 
 Cells = dict[str, Any]
@@ -320,6 +319,10 @@ class _Rows:
         team = self.context.team or "none"
         project = self.context.project or None
         tags = {"team": self.context.team, "project": self.context.project}
+        category, service = line.category, service_title(line.provider)
+        is_compute = category in ("compute", *_COMMITTED)
+        default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
+        kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
         return {
             **names.period_columns(start, end),
             "BillingAccountId": team,
@@ -329,7 +332,9 @@ class _Rows:
             "SubAccountName": project,
             "SubAccountType": "Project" if project else None,
             "Tags": json.dumps({k: v for k, v in tags.items() if v}),
-            **self._service(line),
+            "ServiceCategory": kind,
+            "ServiceSubcategory": subcategory,
+            "ServiceName": service if is_compute else f"{service} {category.replace('_', ' ')}",
             "AvailabilityZone": (offer and offer.zone) or None,
             "BillingCurrency": self.answer.currency,
             "PricingCurrency": self.answer.currency,
@@ -340,18 +345,6 @@ class _Rows:
             "RegionId": line.region or None,
             "RegionName": line.region or None,
             **self._forecast(line, month),
-        }
-
-    def _service(self, line: CostLine) -> Cells:
-        category = line.category
-        is_compute = category in ("compute", *_COMMITTED)
-        default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
-        kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
-        service = service_title(line.provider)
-        return {
-            "ServiceCategory": kind,
-            "ServiceSubcategory": subcategory,
-            "ServiceName": service if is_compute else f"{service} {category.replace('_', ' ')}",
         }
 
     def _forecast(self, line: CostLine, month: int) -> Cells:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 from pathlib import Path
 
-with Path(__file__).with_name("focus_columns.csv").open(encoding="utf-8", newline="") as _lines:
-    _COLUMNS = [(row["dataset"], row["column"]) for row in csv.DictReader(_lines)]
+from pricing.common.tables import read_rows
+
+_ROWS = read_rows(Path(__file__).with_name("focus_columns.csv"))
+_COLUMNS = [(row["dataset"], row["column"]) for row in _ROWS]
 COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset in ("cost_and_usage", "own"))
 """Of the Cost and Usage dataset of FOCUS 1.2, and our own."""
 COMMITMENT_COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset.endswith("commitment"))

@@ -100,11 +100,6 @@ def fiscal_years_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     )
 
 
-def break_even_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each server and way to rent; `hours` is NaN where owning never pays."""
-    return build_frame(BreakEvenRow, answer.break_even, answer)
-
-
 def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """A row for each assumption: `value` as the answer has it, `number` as `float64`.
 
@@ -113,11 +108,6 @@ def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     frame = build_frame(AssumptionRow, answer.assumptions, answer)
     frame["number"] = pd.to_numeric(frame["value"], errors="coerce").astype("float64")
     return frame
-
-
-def drivers_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each driver at its low and high value, with the value at which the advice turns."""
-    return build_frame(Driver, answer.drivers, answer)
 
 
 def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
@@ -155,9 +145,9 @@ FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
     "capacity": capacity_frame,
     "purchases": purchases_frame,
     "fiscal_years": fiscal_years_frame,
-    "break_even": break_even_frame,
+    "break_even": lambda answer: build_frame(BreakEvenRow, answer.break_even, answer),
     "assumptions": assumptions_frame,
-    "drivers": drivers_frame,
+    "drivers": lambda answer: build_frame(Driver, answer.drivers, answer),
     "risk": risk_frame,
     "verdict": verdict_frame,
 }

@@ -103,11 +103,7 @@ MIG_DEVICE = re.compile(r"[_.-]?\d+g[._]?\d+gb|(?<![a-z])mig(?![a-z])", re.IGNOR
 
 @lru_cache(maxsize=20_000)
 def is_slice(accelerator: str) -> bool:
-    """Whether a name is that of a slice, whose hours are not those of whole accelerators.
-
-    >>> is_slice("a100_1g.5gb"), is_slice("nvidia-a100-40gb-sxm")
-    (True, False)
-    """
+    """Whether a name is that of a slice, whose hours are not those of whole accelerators."""
     return bool(MIG_DEVICE.search(accelerator))
 
 
@@ -152,15 +148,9 @@ def google_sku(description: str) -> AcceleratorSku | None:
         return None
     is_fee = bool(_FEE.search(description))
     model = match["model"] or match["tpu"] or ""
-    return AcceleratorSku(name_accelerator(model), _option(description, is_fee), is_fee)
-
-
-def _option(description: str, is_fee: bool) -> str:
-    if is_fee:
-        return PurchaseOption.COMMITTED_USE.value
-    plain = description.lower()
-    options = (option for mark, option in _MARKS if mark in plain)
-    return next(options, PurchaseOption.ON_DEMAND).value
+    options = (option for mark, option in _MARKS if mark in description.lower())
+    option = PurchaseOption.COMMITTED_USE if is_fee else next(options, PurchaseOption.ON_DEMAND)
+    return AcceleratorSku(name_accelerator(model), option.value, is_fee)
 
 
 @lru_cache(maxsize=20_000)

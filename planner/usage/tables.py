@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 from planner.usage.sources import Allowance, Source, check_ratio
 from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 
 MAX_COLUMNS = 2_000
 _SEPARATORS = ",;\t|"
@@ -82,12 +83,11 @@ class Columns:
 def column_names(bill: str, tells: str) -> dict[str, tuple[str, ...]]:
     """Columns of a form of bill that tell of its rows, or of a kind of rows: our name → the names
     that exports give it."""
-    with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as lines:
-        return {
-            row["column"]: tuple(row["names"].split())
-            for row in csv.DictReader(lines)
-            if (row["bill"], row["tells"]) == (bill, tells)
-        }
+    return {
+        row["column"]: tuple(row["names"].split())
+        for row in read_rows(Path(__file__).with_name("columns.csv"))
+        if (row["bill"], row["tells"]) == (bill, tells)
+    }
 
 
 def no_cell(row: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -180,8 +181,12 @@ class ProviderHttpClient:
             return retryer(request)
         except RunStopped:
             raise
-        except (RetryableError, ProviderUnavailable) as error:
-            raise self._explain_failure(name, error) from None
+        except ProviderUnavailable as error:
+            what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
+            raise type(error)(self.provider, what, hint) from None
+        except RetryableError as error:
+            what = self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row")
+            raise ProviderUnavailable(self.provider, what, NETWORK_HINT) from None
 
     def _within_limit(self, request: Callable[[], T]) -> T:
         try:
@@ -189,26 +194,11 @@ class ProviderHttpClient:
         except TimeoutError as error:
             raise RetryableError(str(error)) from None
 
-    def _explain_failure(
-        self, name: str, error: RetryableError | ProviderUnavailable
-    ) -> ProviderUnavailable:
-        if isinstance(error, ProviderUnavailable):
-            what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
-            return type(error)(self.provider, what, hint)
-        return ProviderUnavailable(
-            self.provider,
-            self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
-            NETWORK_HINT,
-        )
-
     def report_server_time(self, header: str | None) -> None:
         """Passes on the time that a `Date` header gives: a clock that is off is found by it."""
-        if not header:
-            return
-        try:
-            self.context.server_time(parsedate_to_datetime(header))
-        except ValueError:
-            return
+        with suppress(ValueError):
+            if header:
+                self.context.server_time(parsedate_to_datetime(header))
 
     def client(self, url: str) -> httpx.Client:
         """The connection pool. Loopback is never asked through a company's proxy."""
@@ -217,7 +207,10 @@ class ProviderHttpClient:
         loopback = check_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
         if loopback not in self._clients:
             timeout = httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S)
-            self._clients[loopback] = make_client(timeout, is_direct=loopback)
+            certificates = _certificates(os.environ.get("SSL_CERT_FILE"), trust_env=not loopback)
+            self._clients[loopback] = httpx.Client(
+                timeout=timeout, verify=certificates, trust_env=not loopback, follow_redirects=False
+            )
         return self._clients[loopback]
 
     def close(self) -> None:
@@ -245,18 +238,6 @@ class ProviderHttpClient:
             what += "; the next try would come after the run's time limit"
             kind = RunStopped if left_s <= 0 else ProviderUnavailable
             raise kind(self.provider, what, TIME_HINT)
-
-
-def make_client(timeout: httpx.Timeout, *, is_direct: bool) -> httpx.Client:
-    """A pool of connections; `is_direct`: past a company's proxy, as to loopback."""
-    import httpx
-
-    return httpx.Client(
-        timeout=timeout,
-        verify=_certificates(os.environ.get("SSL_CERT_FILE"), trust_env=not is_direct),
-        trust_env=not is_direct,
-        follow_redirects=False,
-    )
 
 
 @cache
@@ -303,20 +284,15 @@ def raise_for_status(
     status = response.status_code
     if status == 200:
         return
-    what = f"{redact_url(url)} answered {status} {response.reason_phrase}{_read_message(response)}"
+    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
+    with suppress(ValueError, LookupError, TypeError):
+        what += f": {json.loads(response.read())['error']['message'][:300]}"
     if status in _RETRYABLE_STATUS:
         raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
     if status in _DENIED_STATUS or "API key" in what:
         raise AccessDenied(provider, what, denied_hint)
     hint = "Check the address in the settings, and whether the provider changed its API."
     raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)
-
-
-def _read_message(response: httpx.Response) -> str:
-    try:
-        return f": {json.loads(response.read())['error']['message'][:300]}"
-    except (ValueError, LookupError, TypeError):
-        return ""
 
 
 MAX_CALLS = 5
@@ -342,22 +318,16 @@ def parse_retry_after_s(header: str | None, now: datetime | None = None) -> floa
     >>> parse_retry_after_s("7"), parse_retry_after_s("soon")
     (7.0, None)
     """
-    if not header:
-        return None
     try:
-        seconds = float(header)
+        seconds = float(header or "nan")
     except ValueError:
-        return _seconds_until(header, now or datetime.now(UTC))
+        try:
+            moment = parsedate_to_datetime(str(header))
+        except ValueError:
+            return None
+        moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        seconds = (moment_utc - (now or datetime.now(UTC))).total_seconds()
     return None if math.isnan(seconds) else max(0.0, seconds)
-
-
-def _seconds_until(date: str, now: datetime) -> float | None:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment_utc - now).total_seconds())
 
 
 def wait_s(state: tenacity.RetryCallState) -> float:

@@ -88,7 +88,12 @@ def compute_coverage(
             row,
             unknown_terms=()
             if row.state is PriceState.NOT_SOLD
-            else tuple(sorted(terms[provider, key[2]] - _terms_of(priced.get(key, ())))),
+            else tuple(
+                sorted(
+                    terms[provider, key[2]]
+                    - {offer.term_months for offer in priced.get(key, ()) if offer.term_months}
+                )
+            ),
         )
         for accelerator, provider in sorted(machines)
         if not providers or provider in providers
@@ -107,10 +112,6 @@ def _group(table: OfferTable, rows: Rows) -> dict[Key, list[Offer]]:
         offer = table.offers[row]
         offers[offer.accelerator, offer.provider, offer.purchase_option.value].append(offer)
     return offers
-
-
-def _terms_of(offers: Iterable[Offer]) -> set[int]:
-    return {offer.term_months for offer in offers} - {0}
 
 
 def _list_sold_terms(table: OfferTable) -> Mapping[tuple[str, str], set[int]]:

@@ -16,7 +16,7 @@ from pricing.market import accelerators, machine_types
 from pricing.market.machine_types import instance_family
 from pricing.market.offer_table import Rows
 from pricing.market.place_names import COUNTRY_GROUPS
-from pricing.market.snapshot import Catalog, Region
+from pricing.market.snapshot import Catalog
 
 ORDERINGS = ("usd_per_accelerator_hour", "usd_per_hour")
 _NAMES = {
@@ -64,17 +64,18 @@ class OfferSearch:
         )
         if not self.geography:
             return rows
-        covers = [self._covers(known.regions.get(place)) for place in table.places]
+        covers = [
+            place is not None
+            and any(
+                place.country in COUNTRY_GROUPS[name]
+                if name in COUNTRY_GROUPS
+                else place.geography == name
+                for name in self.geography
+            )
+            for place in map(known.regions.get, table.places)
+        ]
         inside: Rows = rows[np.array(covers, bool)[table.place_codes[rows]]]
         return inside
-
-    def _covers(self, place: Region | None) -> bool:
-        return place is not None and any(
-            place.country in COUNTRY_GROUPS[name]
-            if name in COUNTRY_GROUPS
-            else place.geography == name
-            for name in self.geography
-        )
 
     def page(self, known: Catalog, start: int, size: int) -> tuple[Rows, int]:
         """(rows `start` to `start + size` in order, number of rows in all)."""

@@ -51,26 +51,22 @@ def replace_past_prices(provider: str, offers: Iterable[Offer]) -> int:
     with transaction.atomic():
         bulk.lock_publishing()
         PastPrice.objects.filter(listing__provider=provider).delete()
-        _insert_past_prices(rows)
+        listing_values = [store.get_listing_values(offer) for offer in rows]
+        distinct = list(dict.fromkeys(listing_values))
+        ids = store.find_or_insert_listings(distinct, [0] * len(distinct))
+        listings = dict(zip(distinct, ids.tolist(), strict=True))
+        prices = [
+            (
+                listings[key],
+                offer.as_of.isoformat() if offer.as_of else None,
+                to_scaled(offer.price_per_hour),
+                to_scaled(offer.upfront),
+                offer.sold_now,
+            )
+            for key, offer in zip(listing_values, rows, strict=True)
+        ]
+        bulk.insert(PastPrice, _COLUMNS, prices)
     return len(rows)
-
-
-def _insert_past_prices(offers: Sequence[Offer]) -> None:
-    listing_values = [store.get_listing_values(offer) for offer in offers]
-    distinct = list(dict.fromkeys(listing_values))
-    ids = store.find_or_insert_listings(distinct, [0] * len(distinct))
-    listings = dict(zip(distinct, ids.tolist(), strict=True))
-    prices = [
-        (
-            listings[key],
-            offer.as_of.isoformat() if offer.as_of else None,
-            to_scaled(offer.price_per_hour),
-            to_scaled(offer.upfront),
-            offer.sold_now,
-        )
-        for key, offer in zip(listing_values, offers, strict=True)
-    ]
-    bulk.insert(PastPrice, _COLUMNS, prices)
 
 
 _NEEDS_PYARROW = "Parquet needs pyarrow: install the extra parquet (pip install '.[parquet]')"

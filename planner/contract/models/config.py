@@ -127,6 +127,7 @@ ATTENTION_LAYERS = frozenset(
     {"attention", "full_attention", "sliding_attention", "chunked_attention", "hybrid_attention"}
 )
 """Names of attention in a config's list of layers (same source, 2025)."""
+NOT_JSON = "is not JSON; paste the model's config.json whole"
 IN_ITS_PLACE = "give parameters, layers and hidden_size in its place"
 HALF_THE_TOKENS = "and half of the tokens of both stacks, as each passes one of them"
 AS_SAMPLES = "a workload of kind samples with its model or forward_gflops_per_sample sizes it"
@@ -397,7 +398,7 @@ def _object(text: str) -> Mapping[str, Any]:
     try:
         config = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
+        raise InvalidInput("config", NOT_JSON) from error
     if not isinstance(config, Mapping):
         raise InvalidInput("config", "is not a JSON object; paste the model's config.json whole")
     return config

@@ -78,7 +78,10 @@ def read_config(text: str, is_size_given: bool = False) -> ModelFigures:
         _experts(fields, fields.get("experts_per_token") or 0),
     )
     sparse_layers = layers - dense_layers
-    body = layers * attention + dense_layers * dense + hidden + _convolution(fields)
+    body = layers * attention + dense_layers * dense + hidden
+    kernel = fields.config.get("conv_kernel_size")
+    if fields.family == "deberta-v2" and isinstance(kernel, int):
+        body += kernel * hidden**2  # a convolution beside the first layer (its code, 2021)
     inputs, outputs = _embeddings(fields)
     total = body + sparse_layers * sparse + inputs + outputs
     active = body + sparse_layers * at_work + inputs + outputs
@@ -141,14 +144,6 @@ def _check(fields: ConfigFields) -> None:
         raise InvalidInput("config", f"has {experts} experts and no number of them for a token")
     if experts and used and used > experts:
         raise InvalidInput("config", f"uses {used} of {experts} experts for a token")
-
-
-def _convolution(fields: ConfigFields) -> int:
-    """Of the convolution beside the first layer of DeBERTa v2 (its code, 2021)."""
-    size = fields.config.get("conv_kernel_size")
-    if fields.family != "deberta-v2" or not isinstance(size, int):
-        return 0
-    return size * fields.need("hidden_size") ** 2
 
 
 def _is_gated(fields: ConfigFields) -> bool:

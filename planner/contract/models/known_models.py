@@ -20,6 +20,7 @@ from planner.contract.models.config import (
     AS_SAMPLES,
     HALF_THE_TOKENS,
     IN_ITS_PLACE,
+    NOT_JSON,
     STATE_WINDOW,
     config_keys,
 )
@@ -226,7 +227,10 @@ def figures_of(name: object, config: object, is_size_given: bool = False) -> Mod
     if isinstance(name, str) and name:
         return find_model(name).figures
     if isinstance(config, str | Mapping):
-        text = config if isinstance(config, str) else _text(config)
+        try:
+            text = config if isinstance(config, str) else json.dumps(config)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput("config", NOT_JSON) from error
         return read_config(text, is_size_given)
     return None
 
@@ -296,13 +300,6 @@ def is_encoder(name: str | None, config: str | None) -> bool:
     """
     figures = _figures_beside(name, config)
     return bool(figures and figures.is_encoder)
-
-
-def _text(config: Mapping[str, object]) -> str:
-    try:
-        return json.dumps(config)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
 
 
 def _fields(figures: ModelFigures, is_classifier: bool) -> dict[str, object]:

@@ -6,7 +6,6 @@ follows its `LineItemType`; hours are those of machines in use alone.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -19,6 +18,7 @@ from planner.usage.machines import find_machine
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.tables import Table, clip, money, read_currency
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 
 _BY_TYPE = {
     "SavingsPlanNegation": Reason.NEGATION,
@@ -173,8 +173,8 @@ class UsageType(NamedTuple):
 def _regions() -> dict[str, str]:
     """Regions by the prefix of usage types (AWS, Cost and Usage Report, 2026); others as
     written."""
-    table = Path(__file__).with_name("aws_regions.csv").read_text(encoding="utf-8")
-    return {row["prefix"]: row["region"] for row in csv.DictReader(table.splitlines())}
+    rows = read_rows(Path(__file__).with_name("aws_regions.csv"))
+    return {row["prefix"]: row["region"] for row in rows}
 
 
 @lru_cache(maxsize=50_000)

@@ -61,23 +61,6 @@ class _FetchState:
         types = self.sold_by_region.get(region)
         return types is None or instance_type in types
 
-    def machines_sold_by_block(self, region: str) -> list[MachineType]:
-        """By what EC2 says of the machine, or by a row of the price list."""
-        return [
-            one
-            for one in self.machines_in(region)
-            if one.instance_type in self.machines.sold_by_block
-            or (region, one.instance_type) in self.block_rows
-        ]
-
-    def machines_priced_or_sold(self, region: str) -> list[MachineType]:
-        """Those whose row got lost on the way included."""
-        machines = {one.instance_type: one for one in self.machines_in(region)}
-        for (code, name), machine in self.priced_machines.items():
-            if code == region:
-                machines[name] = machine
-        return list(machines.values())
-
     def machines_in(self, region: str) -> list[MachineType]:
         types = self.sold_by_region.get(region) or frozenset()
         return [one for one in self.machines.accelerated_machines() if one.instance_type in types]
@@ -267,16 +250,23 @@ def _read_unlisted_families(
 def _read_interruptible(client: AwsClient, state: _FetchState, region: str) -> list[Row]:
     machines, now = state.machines_in(region), state.retrieved_at
     spot_part = NotRead(f"spot in {region}", (PurchaseOption.SPOT.value,), (region,))
+    by_block = [  # by what EC2 says of the machine, or by a row of the price list
+        one
+        for one in machines
+        if one.instance_type in state.machines.sold_by_block
+        or (region, one.instance_type) in state.block_rows
+    ]
     return [
         *read_part(spot_part, lambda: options.read_spot(client, region, machines, now)),
-        *options.read_capacity_blocks(
-            client, region, state.machines_sold_by_block(region), now.date()
-        ),
+        *options.read_capacity_blocks(client, region, by_block, now.date()),
     ]
 
 
 def _read_savings_plans(client: AwsClient, state: _FetchState, region: str) -> list[Row]:
-    machines = state.machines_priced_or_sold(region)
+    # Those whose row got lost on the way included.
+    by_name = {one.instance_type: one for one in state.machines_in(region)}
+    by_name |= {name: one for (code, name), one in state.priced_machines.items() if code == region}
+    machines = list(by_name.values())
     if not machines:
         return []
     part = NotRead(f"savings plans in {region}", (PurchaseOption.SAVINGS_PLAN.value,), (region,))

@@ -8,7 +8,7 @@ signatures made with no secret at all.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -115,7 +115,7 @@ class AwsClient:
         visited_tokens: set[str] = set()
         for number in range(1, _MAX_PAGES):
             page = f"{name}-{number:04}.json"
-            response = self.http.call(page, request_page, make_error_translator(what))
+            response = self.http.call(page, request_page, partial(_translate_error, what))
             yield response[result_key]
             next_token = response.get(token)
             if not next_token:
@@ -201,13 +201,6 @@ class NotServed(AccessDenied):
     """An operation is refused, or not there, for a reason that says nothing of the account."""
 
 
-def make_error_translator(
-    what: str,
-) -> Callable[[Exception], RetryableError | ProviderUnavailable | None]:
-    """How an exception of boto3 is to be taken, for `ProviderHttpClient.call`."""
-    return partial(_translate_error, what)
-
-
 def _translate_error(what: str, error: Exception) -> RetryableError | ProviderUnavailable | None:
     from botocore import exceptions, parsers
 
@@ -270,14 +263,10 @@ def split_into_parts(names: list[str], size: int) -> Iterator[list[str]]:
     return (names[start : start + size] for start in range(0, len(names), size))
 
 
-_PRICE_LIST_REGIONS = {"cn": "cn-northwest-1"}
-"""Where a partition keeps the Price List API, by the beginning of its regions; else us-east-1."""
-
-
 def price_list_region(region: str) -> str:
     """The region of the Price List API for one who works in `region`.
 
     >>> price_list_region("eu-west-1"), price_list_region("cn-north-1")
     ('us-east-1', 'cn-northwest-1')
     """
-    return _PRICE_LIST_REGIONS.get(region.partition("-")[0], "us-east-1")
+    return "cn-northwest-1" if region.startswith("cn-") else "us-east-1"

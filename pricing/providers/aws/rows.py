@@ -262,7 +262,18 @@ class MachineLookup:
             if not machine_type.accelerator_count:
                 return SkippedRow("number of accelerators unknown", machine_type.instance_type)
             return machine_type
-        return _infer_from_family(instance_type, attributes or {})
+        if not attributes or not looks_accelerated(attributes):
+            return None
+        gpus, accelerator = (
+            attributes.get("gpu", ""),
+            _find_family_accelerator(instance_family(instance_type)),
+        )
+        if accelerator and gpus not in _NO_GPU and gpus.isdigit():
+            return MachineType(instance_type, accelerator, Fraction(gpus))
+        what = "number of accelerators unknown" if accelerator else "unknown accelerator"
+        names = ("instanceFamily", "gpu", "gpuMemory")
+        values = ", ".join(filter(None, map(attributes.get, names)))
+        return SkippedRow(what, f"{instance_type} ({values})")
 
 
 def _parse_description(name: str, info: Mapping[str, Any]) -> MachineType | SkippedRow | None:
@@ -353,23 +364,6 @@ def _parse_network(info: Mapping[str, Any]) -> float | None:
     if text.startswith("Up to") and baselines and all(baselines):
         return float(sum(baselines))
     return network_gbps(text)
-
-
-def _infer_from_family(name: str, attributes: Mapping[str, str]) -> MachineType | SkippedRow | None:
-    if not looks_accelerated(attributes):
-        return None
-    gpus = attributes.get("gpu", "")
-    accelerator = _find_family_accelerator(instance_family(name))
-    if accelerator is None:
-        return SkippedRow("unknown accelerator", _describe_attributes(name, attributes))
-    if gpus in _NO_GPU or not gpus.isdigit():
-        return SkippedRow("number of accelerators unknown", _describe_attributes(name, attributes))
-    return MachineType(name, accelerator, Fraction(gpus))
-
-
-def _describe_attributes(name: str, attributes: Mapping[str, str]) -> str:
-    values = (attributes.get("instanceFamily"), attributes.get("gpu"), attributes.get("gpuMemory"))
-    return f"{name} ({', '.join(text for text in values if text)})"
 
 
 @cache

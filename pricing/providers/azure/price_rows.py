@@ -82,7 +82,19 @@ def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
 
 def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
     if _text(row, "type").lower() == "reservation":
-        yield _reservation(row)
+        # `retailPrice` is the whole term's, whatever unit the row names: it becomes `upfront`,
+        # undivided, and is counted once. Paying it in monthly parts costs the same.
+        if term := parse_term_months(_text(row, "reservationTerm")):
+            yield _price(
+                row,
+                PurchaseOption.RESERVED,
+                per_hour=Decimal(0),
+                upfront=_amount(row, "retailPrice"),
+                term_months=term,
+                payment_option="all_upfront",
+            )
+        else:
+            yield SkippedRow("reservation without a known term", _words(row))
         return
     words = f"{_text(row, 'skuName')} | {_text(row, 'meterName')}".lower()
     option = PurchaseOption.ON_DEMAND
@@ -108,25 +120,6 @@ def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
                 term_months=term,
                 payment_option="no_upfront",
             )
-
-
-def _reservation(row: Row) -> Price | SkippedRow:
-    """`retailPrice` is the whole term's, whatever unit the row names.
-
-    It becomes `upfront`, all of it, and `per_hour` stays 0: that is the number as Microsoft
-    states it, undivided, and it is counted once. Paying it in monthly parts costs the same.
-    """
-    term = parse_term_months(_text(row, "reservationTerm"))
-    if not term:
-        return SkippedRow("reservation without a known term", _words(row))
-    return _price(
-        row,
-        PurchaseOption.RESERVED,
-        per_hour=Decimal(0),
-        upfront=_amount(row, "retailPrice"),
-        term_months=term,
-        payment_option="all_upfront",
-    )
 
 
 def _price(row: Row, option: PurchaseOption, **terms: Any) -> Price:
@@ -178,9 +171,10 @@ def _starts_later(row: Row, now: dt.datetime) -> bool:
     return start is not None and start > now + CLOCK_TOLERANCE
 
 
-def _ended(row: Row, now: dt.datetime) -> bool:
+def _has_ended(row: Row, now: dt.datetime) -> bool:
     end = parse_moment(row.get("effectiveEndDate"))
-    return end is not None and end < now - CLOCK_TOLERANCE
+    is_over = end is not None and end < now - CLOCK_TOLERANCE
+    return is_over or _has(row, "meterName", r"\bexpired\b")
 
 
 def _has(row: Row, field: str, pattern: str) -> bool:
@@ -224,7 +218,7 @@ _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
         "promotion",
         lambda row, _: _has(row, "armSkuName", "_promo$") or _has(row, "productName", r"\bpromo\b"),
     ),
-    ("expired", lambda row, now: _has(row, "meterName", r"\bexpired\b") or _ended(row, now)),
+    ("expired", _has_ended),
     ("dev/test", lambda row, _: _has(row, "type", "^devtestconsumption$")),
     ("unknown type of price", lambda row, _: not _has(row, "type", "^(consumption|reservation)$")),
     (

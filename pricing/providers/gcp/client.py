@@ -178,7 +178,16 @@ class Availability:
         """Every machine with accelerators of its own, then the N1 hosts with attached ones."""
         known = machine_types.all_machine_types("gcp")
         for machine_type in known.values():
-            yield self._apply_live_values(machine_type)
+            live = (self._types or {}).get(machine_type.instance_type)
+            yield (
+                machine_type
+                if live is None
+                else replace(
+                    machine_type,
+                    vcpus=live.vcpus or machine_type.vcpus,
+                    memory_gib=live.memory_gib or machine_type.memory_gib,
+                )
+            )
         for name, live in (self._types or {}).items():
             if live.accelerator_count and name.lower() not in known:
                 yield _build_machine_type(live)
@@ -209,18 +218,6 @@ class Availability:
             return machine_types.regions_by_machine_type().get(name, frozenset())
         live = self._types.get(name)
         return live.regions if live else frozenset()
-
-    def _apply_live_values(
-        self, machine_type: machine_types.MachineType
-    ) -> machine_types.MachineType:
-        live = (self._types or {}).get(machine_type.instance_type)
-        if live is None:
-            return machine_type
-        return replace(
-            machine_type,
-            vcpus=live.vcpus or machine_type.vcpus,
-            memory_gib=live.memory_gib or machine_type.memory_gib,
-        )
 
 
 def read_machine_types(

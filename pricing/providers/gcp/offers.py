@@ -118,7 +118,10 @@ class Composer:
             rate = self._rate_book.rate(component, option, months, region)
             if isinstance(rate, SkippedRow):
                 return SkippedRow(rate.reason, f"{machine.instance_type}: {rate.detail}")
-            total += multiply_exactly(rate.usd_per_hour, quantity)
+            if isinstance(quantity, Fraction):  # exact where a decimal can be
+                total += rate.usd_per_hour * quantity.numerator / quantity.denominator
+            else:
+                total += rate.usd_per_hour * quantity
             skus.append(rate.sku_id)
         # a disk's monthly price ÷ 730 does not end
         price = round(total, DECIMAL_PLACES)
@@ -184,6 +187,7 @@ _PER_HOUR: Mapping[str, tuple[frozenset[str], Decimal, int]] = {
     "GBy.mo": (frozenset({"ssd"}), GIB_PER_GB, HOURS_PER_MONTH),
 }
 _NANOS = Decimal(1_000_000_000)
+_NOWHERE = ("", "global")
 
 Sku = Mapping[str, Any]
 
@@ -267,17 +271,6 @@ class RateBook:
         return rates[0]
 
 
-def multiply_exactly(rate: Decimal, quantity: Decimal | Fraction | int) -> Decimal:
-    """`rate` × `quantity`, exact where a decimal can be.
-
-    >>> multiply_exactly(Decimal("3"), Fraction(1, 8))
-    Decimal('0.375')
-    """
-    if isinstance(quantity, Fraction):
-        return rate * quantity.numerator / quantity.denominator
-    return rate * quantity
-
-
 def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     infos = sku.get("pricingInfo") or ()
     if not infos:
@@ -310,8 +303,7 @@ def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
 
 
 def _drop_global(regions: Iterable[object] | None) -> list[str]:
-    names = dict.fromkeys(map(str, regions or ()))
-    return [name for name in names if name and name.lower() != "global"]
+    return [name for name in dict.fromkeys(map(str, regions or ())) if name.lower() not in _NOWHERE]
 
 
 def _parse_decimal(value: object) -> Decimal:
