@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -90,6 +91,12 @@ def test_where_spot_is_barred_empty_months_are_on_demand() -> None:
     assert len(full.parts) == 1
 
 
+def test_where_nothing_can_be_rented_an_hour_costs_the_average_of_the_plan() -> None:
+    lines: Any = (SimpleNamespace(amount=Decimal(400)),)
+    served = replace(plan(), cost=300.0, lines=lines, served_hours=np.array([40, 60]))
+    assert rates(planned_rent(served, inputs())) == {("", "", False): near((3, 4), (3, 4))}
+
+
 def test_what_stands_in_for_spot_follows_the_price_on_demand() -> None:
     fallback = HourCharge(Category.COMPUTE, "", "h", 0.5, np.array([4.0, 6.0, 6.0]), True)
     risky = replace(SPOT, hour_charges=(*SPOT.hour_charges, fallback))
@@ -154,11 +161,14 @@ def test_as_much_more_or_less_is_rented_as_is_needed(
     assert found == pytest.approx([width])
 
 
-@pytest.mark.parametrize(("needed", "planned", "width"), [(3, 8, 3), (3, 7, 8), (10, 40, 8)])
+@pytest.mark.parametrize(
+    ("node", "needed", "planned", "width"),
+    [(8, 3, 8, 3), (8, 3, 7, 8), (8, 10, 40, 8), (0, 1, 10, 0)],
+)
 def test_work_that_is_there_rents_a_node_for_part_of_its_time(
-    needed: float, planned: float, width: float
+    node: float, needed: float, planned: float, width: float
 ) -> None:
-    one = replace(following(8), width=np.full(1, 8.0))
+    one = replace(following(node), width=np.full(1, 8.0))
     assert one.follow(np.array([needed], float), np.full(1, float(planned)), ALONE) == [width]
 
 
