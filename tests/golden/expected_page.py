@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from planner.contract.answer.common import ScenarioKey
@@ -12,7 +13,6 @@ from planner.web.common.fields import with_labels
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
-from tests.golden.expected_verdict import day
 from tests.golden.shown import (
     OPTIONS,
     PROVIDERS,
@@ -28,6 +28,10 @@ from tests.golden.shown import (
 )
 
 HOW = {"server": "bought", "commitment": "committed", "capacity_block": "reserved by date"}
+
+
+def day(value: dt.date) -> str:
+    return f"{value:%-d %B %Y}"
 
 
 def demand(answer: ComparisonAnswer) -> str:

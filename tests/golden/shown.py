@@ -8,18 +8,6 @@ from math import floor
 from typing import Any
 
 PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
-OPTION_HEADS = {
-    "on_demand": "On demand",
-    "spot": "Spot",
-    "low_priority": "Low priority",
-    "reserved": "Reserved",
-    "reserved_convertible": "Reserved, convertible",
-    "savings_plan": "Savings plan",
-    "committed_use": "Committed use",
-    "capacity_block": "Capacity block",
-    "dws_flex_start": "Flex start",
-    "dws_calendar_mode": "Calendar mode",
-}
 TITLES = {"on_demand": "On demand", "cloud": "Cloud", "on_prem": "On-prem", "hybrid": "Hybrid"}
 OPTIONS = {"capacity_block": "capacity block", "on_demand": "on demand"}
 
@@ -30,16 +18,6 @@ def exact(value: Any) -> Decimal:
 
 def money(value: Any, currency: str) -> str:
     return f"{exact(value):,.0f} {currency}"
-
-
-def short(value: Any, currency: str) -> str:
-    """Millions with two decimals, below that whole units."""
-    amount = exact(value)
-    if abs(amount) >= 1_000_000_000:
-        return f"{amount / 1_000_000_000:,.2f} bn {currency}"
-    if abs(amount) >= 1_000_000:
-        return f"{amount / 1_000_000:,.2f} M {currency}"
-    return f"{amount:,.0f} {currency}"
 
 
 def rate(value: Any, currency: str) -> str:

@@ -1,9 +1,9 @@
-"""The advice on the page, and what is known of its prices: figure by figure."""
+"""The advice on the page, and what is known of its prices: `kept_advice.json` holds, by request,
+every figure and sentence of it. To record them anew, run this file by pytest under RECORD=1."""
 
 from __future__ import annotations
 
 import datetime as dt
-import re
 from decimal import Decimal
 from functools import cache
 from xml.etree.ElementTree import Element
@@ -12,17 +12,14 @@ import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer, PriceAge, PriceCoverage
 from planner.contract.answer.verdict import BudgetUse, CostInterval
-from planner.contract.labels import comes_first
 from planner.web.answer.verdict import first_facts, payback_words
-from planner.web.common.fields import with_labels
-from tests.golden import expected_verdict as expected
 from tests.golden.answers import REQUESTS, answered
+from tests.golden.kept import assert_kept
 from tests.golden.page import (
     ON_HOVER,
     drop,
     find_all,
     lists_below,
-    pairs,
     render,
     render_answer,
     rows,
@@ -34,79 +31,35 @@ from tests.golden.page import (
 pytestmark = pytest.mark.xdist_group("golden")
 """One process answers the nine requests once for all of them."""
 
-views = pytest.mark.parametrize(
-    ("name", "shown"), [(name, shown) for name in REQUESTS for shown in ("", "on_prem", "spot")]
-)
-requests = pytest.mark.parametrize("name", REQUESTS)
 SERVERS = "servers bought in several months, sensitivity"
-
-
-def page(name: str, shown: str = "") -> Element:
-    return drop(render(name, shown), ON_HOVER)
+PARTS = (
+    *("answer-bar", "facts", "to-do", "decision", "beside-parts", "chip", "verdict-alternatives"),
+    *("alert-warning", "money-sentence"),
+)
 
 
 def figures(root: Element) -> list[list[str]]:
     return [row for block in find_all(root, "figure-rows") for row in rows(block)]
 
 
-@views
-def test_the_figures_of_the_advice_are_the_answer_s(name: str, shown: str) -> None:
+@pytest.mark.parametrize("shown", ["", "on_prem", "spot"])
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_advice_keeps_its_figures_and_words(name: str, shown: str) -> None:
     """Whatever scenario is laid out below, the advice is that of the recommended one."""
-    wanted = expected.figures(answered(name))
-    assert figures(page(name, shown))[: len(wanted)] == wanted
-
-
-@pytest.mark.one_in(3)
-@views
-def test_the_advice_is_said_word_for_word(name: str, shown: str) -> None:
-    answer, root = answered(name), page(name, shown)
-    assert answer.verdict
-    assert text(next(root.iter("h2"))) == answer.verdict.headline
-    assert answer.verdict.sentence.removeprefix(answer.verdict.headline).strip() in text(root)
-    found = lists_below(root, "h3")
-    titles = ("Why", "What would change it")
-    shown_lists = {title: found[title] for title in titles if title in found}
-    assert shown_lists == expected.lists(answer)
-    warnings = [text(one) for one in find_all(root, "alert-warning")]
-    first = [with_labels(one) for one in answer.warnings if comes_first(one)]
-    assert warnings == first
-
-
-@pytest.mark.one_in(3)
-@views
-def test_what_to_do_stands_by_money_with_what_each_part_costs(name: str, shown: str) -> None:
-    answer = answered(name)
-    parts = [text(one) for block in find_all(page(name, shown), "decision") for one in block]
-    assert parts == expected.decision(answer)
-    amounts = [one.amount for one in answer.verdict.decision]  # type: ignore[union-attr]
-    assert amounts == sorted(amounts, reverse=True)
-    beside = [text(one) for one in find_all(page(name, shown), "beside-parts")]
-    assert beside == expected.beside_parts(answer)
-
-
-@requests
-def test_the_first_screen_says_what_to_do_and_what_is_signed_each_amount_once(name: str) -> None:
-    answer, root = answered(name), page(name)
-    told = answer.verdict
-    assert told
-    lists = [one for one in find_all(root, "to-do") if one.tag == "ul"]
-    said = [text(item) for one in lists for item in one]
-    assert said == [f"{one.sentence[:1].upper()}{one.sentence[1:]}" for one in told.decision]
-    facts = [pair for block in find_all(root, "facts") for pair in pairs(block)]
-    assert facts == expected.first_facts(answer)
-    first = find_all(root, "answer-bar") + find_all(root, "facts")
-    amounts = re.findall(r"\d{1,3}(?:,\d{3})+", " ".join(map(text, first)))
-    assert sorted(amounts) == sorted(set(amounts))
-
-
-@requests
-def test_each_rule_that_could_be_lifted_is_a_chip_with_its_saving(name: str) -> None:
-    root = page(name)
-    chips, behind = expected.alternatives(answered(name))
-    assert [text(one) for one in find_all(root, "chip")] == chips
-    blocks = find_all(root, "verdict-alternatives")
-    said = [text(one) for block in blocks for one in block.findall("./details/ul/li")]
-    assert said == [" ".join(one.replace("\u00a0", " ").split()) for one in behind]
+    root = drop(render(name, shown), ON_HOVER)
+    found, lists, cells = {}, lists_below(root, "h3"), tables(root)
+    for part in PARTS:
+        found[part] = [
+            text(one) for block in find_all(root, part) for one in list(block) or [block]
+        ]
+    for title in ("Why", "What would change it"):
+        found[title] = lists.get(title, [])
+    prices = [table_head(root, "Known prices"), *cells["Known prices"]]
+    ages = cells["Age of the prices"]
+    assert_kept("kept_advice.json", name, {
+        "headline": text(next(root.iter("h2"))), "figures": figures(root), **found,
+        "prices": prices, "ages": ages,
+    })  # fmt: skip
 
 
 def test_the_requests_fill_every_part_of_the_advice() -> None:
@@ -163,8 +116,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     answer = made_up(owed, budget)
     shown = figures(drop(render_answer(answer), ON_HOVER))
     left = [f"{int(budget) + extra:,} USD" for extra in (0, 1000, 2000)]
-    assert shown[: len(expected.figures(answer))] == expected.figures(answer)
-    assert shown[: len(expected.figures(answer))] == [
+    assert shown[: 20 + (owed < 0)] == [
         ["Total", "1,234,568 USD"],
         ["In today's money", "1,134,567 USD"],
         ["Expected cost", "1,250,000 USD"],
@@ -203,13 +155,6 @@ def test_when_it_pays_back_is_said_in_words(month: str | None, words: str) -> No
 # Prices ---------------------------------------------------------------------------------------
 
 
-@requests
-def test_each_cell_of_the_known_prices_is_the_answer_s(name: str) -> None:
-    root, wanted = page(name), expected.coverage(answered(name))
-    assert wanted
-    assert [table_head(root, "Known prices"), *tables(root)["Known prices"]] == wanted
-
-
 def test_every_state_of_a_price_is_told_from_the_others() -> None:
     day, later = dt.date(2026, 3, 9), dt.date(2026, 6, 18)
     place = {"accelerator": "nvidia-h100-80gb-sxm", "provider": "aws"}
@@ -226,18 +171,12 @@ def test_every_state_of_a_price_is_told_from_the_others() -> None:
     )  # fmt: skip
     answer = answered(SERVERS).model_copy(update={"coverage": states})
     shown = tables(drop(render_answer(answer), ON_HOVER))["Known prices"]
-    assert shown == expected.coverage(answer)[1:]
     assert shown == [
         ["H100 SXM5 80 GB", "AWS", "1,200 prices, 9 March 2026 to 18 June 2026, 7 undated",
          "sold, price not known", "not sold", "not known", "1 price, undated"],
         ["H100 SXM5 80 GB", "Google Cloud", "not sold", "3 prices, 9 March 2026", "not sold",
          "not sold", "not sold"],
     ]  # fmt: skip
-
-
-@requests
-def test_the_ages_of_the_prices_are_the_answer_s(name: str) -> None:
-    assert tables(page(name))["Age of the prices"] == expected.ages(answered(name))
 
 
 def test_each_part_of_the_prices_has_its_own_age() -> None:
@@ -254,7 +193,6 @@ def test_each_part_of_the_prices_has_its_own_age() -> None:
     row = answer.catalog[0].model_copy(update={"parts": parts})
     answer = answer.model_copy(update={"catalog": (row,)})
     shown = tables(drop(render_answer(answer), ON_HOVER))["Age of the prices"]
-    assert shown == expected.ages(answer)
     assert shown[0][-1] == (
         "on demand 155 days (oldest 300 days), 18 June 2026; spot 3 days, 17 November 2026; "
         "commitments undated, undated"
