@@ -37,6 +37,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         f"{_COMPARED}/test_risk.py",
         f"{_COMPARED}/test_drivers.py",
         f"{_COMPARED}/test_break_even.py",
+        f"{_COMPARED}/test_project_end.py",
         f"{_COMPARED}/finance",
         _KEPT,
     ),

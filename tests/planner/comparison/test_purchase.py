@@ -131,6 +131,7 @@ def test_support_and_insurance_follow_the_price_that_was_paid() -> None:
     own = {"useful_life_months": 12, "lead_time_months": 0, "insurance_rate_per_year": 0.012}
     trends = {"server_price_trend_per_year": -0.19, "support_trend_per_year": 0.1}
     scenario = on_prem(months=24, finance=trends, **own)
+    assert [line.amount for line in of(scenario, "capex")] == [100_000, 81_000]
     by_month = {line.month: line.amount for line in of(scenario, "support")}
     assert (by_month[0], by_month[12]) == (1000, Decimal("891.00"))
     assert [line.amount for line in of(scenario, "insurance")][11:13] == [100, 81]

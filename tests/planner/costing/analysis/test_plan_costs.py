@@ -10,7 +10,7 @@ import pytest
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.costing.analysis.plan_costs import PlanCosts, measure_plan, measure_units
-from planner.costing.cost_model.terms import ChargeTiming
+from planner.costing.cost_model.terms import ChargeTiming, Term
 from planner.costing.results.scenario_result import Scenario
 from tests.planner.costing.analysis.small_inputs import (
     CALENDAR,
@@ -54,6 +54,26 @@ def test_what_operates_a_server_follows_no_price() -> None:
     found = measure_units(one, CALENDAR)
     assert found.operating == table((10 * KEEP * (1 + D1), 20 * KEEP), (10 * KEEP * D1, 10 * KEEP))
     assert found.priced == pytest.approx(measure_units(SERVER, CALENDAR).priced)
+
+
+def test_a_contract_that_pays_for_a_server_is_part_of_its_price() -> None:
+    """Of a loan the interest alone lowers the tax."""
+    loan = (
+        per_unit(Category.LOAN, -1000.0, ChargeTiming.START),
+        per_unit(Category.INTEREST, 40.0, ChargeTiming.START),
+    )
+    one = replace(SERVER, unit_charges=(*SERVER.unit_charges, *loan))
+    change, due = measure_units(one, CALENDAR).priced, 40 * KEEP - 1000
+    assert change - measure_units(SERVER, CALENDAR).priced == table((due, due), (due * D1, due))
+
+
+def test_what_follows_the_price_paid_moves_with_its_own_trend() -> None:
+    support = replace(
+        per_unit(Category.SUPPORT, 10.0, ChargeTiming.MONTHLY),
+        unit_price=np.array([10.0, 8.0, 6.0]), fixed_at_start=True,
+        by_month=np.array([1.0, 2.0, 4.0]),
+    )  # fmt: skip
+    assert support.amounts(Term(2, 3, 0, 60)) == table((10, 20, 0), (0, 16, 0))
 
 
 def test_a_commitment_is_priced_as_a_whole() -> None:
@@ -150,6 +170,7 @@ def test_a_plan_that_rents_although_units_idle_uses_a_share_of_them() -> None:
         PLACED, SERVER, ON_DEMAND, started={"server": [1, 2]}, used={"od": [625, 5000]}
     )
     assert all_rented.usable.tolist() == [1, 0]
+    assert measured(ON_DEMAND, used={"od": [5000, 5000]}).usable.tolist() == [1, 1]
 
 
 def test_an_hour_of_units_costs_the_plan_s_mix_or_the_average_in_service() -> None:
@@ -160,6 +181,9 @@ def test_an_hour_of_units_costs_the_plan_s_mix_or_the_average_in_service() -> No
     mixed = (10 * 3 + 20 * 5) * KEEP / (10 * 4 + 20 * 2)
     service = (3 + 5 + 3 * 3) * KEEP / (4 + 2 + 3 * 16)
     assert found.in_use == table((mixed, mixed), (service * D1, service))
+    narrow = [owned_already(key, [1, 1], 0.25, hour) for key, hour in (("a", 3.0), ("b", 5.0))]
+    found = measured(*narrow, used={"a": [2, 0], "b": [1, 0]})
+    assert found.in_use == table(*[(44 / 3 * KEEP, 44 / 3 * KEEP), (16 * KEEP * D1, 16 * KEEP)])
 
 
 def test_beyond_spot_s_share_the_cheapest_on_demand_is_rented() -> None:

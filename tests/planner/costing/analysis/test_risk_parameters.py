@@ -14,6 +14,7 @@ from planner.costing.analysis.outcomes import (
     build_risk_parameters,
     draw_outcomes,
 )
+from planner.costing.analysis.outlook import share_sd
 from planner.costing.assumptions.assumptions import Assumptions, default
 
 VALUES = {
@@ -101,6 +102,10 @@ def test_demand_rises_with_its_shocks() -> None:
     assert growth[:, 0].tolist() == [1, 1, 1]
     assert np.log(growth[:, 1]) == pytest.approx(first - step**2 / 2)
     assert np.log(growth[:, 2]) == pytest.approx(second - step**2 * 1.25 / 2)
+
+
+def test_months_without_use_say_nothing_of_the_spread() -> None:
+    assert share_sd([0.0, 0.5, 2.0], 1.0) == share_sd([0.5, 2.0], 1.0) != share_sd([0.5], 1.0)
 
 
 def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:

@@ -33,7 +33,7 @@ SHARE = 0.5 / 1.5
 def priced(on_demand: float | None, **values: float) -> Any:
     assumptions = assumed(**(WAITS | values))
     data = CloudData(assumptions)
-    fallback = None if on_demand is None else Fallback(on_demand)
+    fallback = None if on_demand is None else Fallback(on_demand, "two of b")
     return price_rental(source("spot"), assumptions, CALENDAR, HOURS, data, "full", fallback)
 
 
@@ -45,6 +45,7 @@ def test_hours_that_spot_is_not_there_are_on_demand() -> None:
     assert fallback.per_hour == pytest.approx(60 * SHARE * TREND)
     assert [c.is_fallback for c in found.hour_charges] == [False, False, True]
     assert fallback.category is Category.COMPUTE
+    assert fallback.label.endswith("hours on demand while spot is not there, two of b")
 
 
 def test_a_job_that_waits_longer_pays_less_of_it_on_demand() -> None:
