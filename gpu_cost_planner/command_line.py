@@ -55,7 +55,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build_parser() -> ArgumentParser:
-    """The parser of every command."""
     parser = ArgumentParser(
         prog="gpu-cost-planner",
         description="What deep-learning accelerators should cost: rented, owned or mixed.",
@@ -83,12 +82,10 @@ def build_parser() -> ArgumentParser:
 
 
 def print_text(text: str) -> None:
-    """Print a text with one line end."""
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
 def read_parsers(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """name → parser of each command."""
     groups = [action for action in parser._actions if isinstance(action, _SubParsersAction)]
     return {name: command for group in groups for name, command in group.choices.items()}
 

@@ -18,7 +18,6 @@ NEEDED = ("templates", "static", "node_modules")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command."""
     parser.add_argument("--host", default="127.0.0.1", help="address (default %(default)s)")
     parser.add_argument(
         "--port",
@@ -63,7 +62,6 @@ def prepare() -> None:
 
 
 def build_command(host: str, port: int) -> list[str]:
-    """The web server's command line."""
     place = f"{host}:{port}"
     threads = ("--worker-class", "gthread", "--threads", "8", "--timeout", "120")
     return [sys.executable, "-m", "gunicorn", "planner.wsgi", "--bind", place, *threads]

@@ -19,7 +19,6 @@ HELP = "Compare a request for every combination of some values; prints a row for
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command."""
     parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
     parser.add_argument(
         "--vary",

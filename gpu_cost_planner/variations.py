@@ -107,8 +107,6 @@ def _summarize(request: Fields) -> Row:
 
 @dataclass(frozen=True)
 class Variation:
-    """One request of a sweep."""
-
     values: Mapping[str, Any]
     """Dotted field → its value here."""
     request: Fields
@@ -212,7 +210,6 @@ class Market:
     """In a worker: that of its sweep."""
 
     def summarize(self, request: Fields) -> Row:
-        """The row of a request, or of its refusal."""
         try:
             return {**summarize(compare(request, self.catalog, today=self.today)), "refused": None}
         except InvalidInput as refusal:
@@ -259,7 +256,6 @@ COLUMNS = (*FIGURES, "refused")
 
 
 def refuse(reason: str) -> dict[str, Any]:
-    """The row of a request that was refused."""
     return {**dict.fromkeys(COLUMNS), "refused": reason}
 
 

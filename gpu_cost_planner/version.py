@@ -8,7 +8,6 @@ NOT_INSTALLED = "not installed: run from the repository"
 
 
 def read_version() -> str:
-    """The version that is installed."""
     try:
         return version("gpu-cost-planner")
     except PackageNotFoundError:

@@ -30,8 +30,6 @@ AnyPrice = TypeVar("AnyPrice", Price, PastPrice)
 
 
 class State(NamedTuple):
-    """All that a catalog depends on."""
-
     revisions: tuple[tuple[str, int, dt.datetime], ...]
     """(provider, number, published at), in order of provider."""
     reference: tuple[dt.datetime | None, ...]
@@ -80,7 +78,6 @@ def version() -> State:
 
 
 def revisions_in_force() -> tuple[Revision, ...]:
-    """The latest revision of each provider, in order of provider."""
     return tuple(newest_revisions())
 
 

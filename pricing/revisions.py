@@ -94,13 +94,11 @@ def _name_part(warning: str) -> str:
 
 
 def newest_revisions() -> QuerySet[Revision]:
-    """The latest revision of each provider, in order of provider."""
     newest = Revision.objects.order_by().values("provider").annotate(newest=Max("pk"))
     return Revision.objects.filter(pk__in=newest.values("newest")).order_by("provider")
 
 
 def summarize_revision(revision: Revision) -> RevisionInfo:
-    """A revision as costing and the API report it."""
     return RevisionInfo(
         provider=revision.provider,
         revision=revision.number,

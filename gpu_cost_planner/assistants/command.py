@@ -19,7 +19,6 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """The arguments of the command."""
     parser.add_argument(
         "--http", action="store_true", help="streamable HTTP at /mcp, not standard input and output"
     )

@@ -375,7 +375,6 @@ _OF_USE = ("files", "rows", "months", "totals", "demand", "no_demand_because", "
 
 
 def answer_offers(catalog: Catalog, rows: Sequence[int], count: int) -> Answer:
-    """Offers in order of price, a line each."""
     revisions = {info.provider: info.revision for info in catalog.revisions}
     offers: list[dict[str, Any]] = [
         {

@@ -492,7 +492,6 @@ def tags(model: type[BaseModel]) -> tuple[object, ...]:
 
 
 def models_in(annotation: object) -> Iterator[type[BaseModel]]:
-    """The models that a field may hold."""
     if isinstance(annotation, type) and get_origin(annotation) is None:
         if issubclass(annotation, BaseModel):
             yield annotation

@@ -137,8 +137,6 @@ class Context:
 
 @dataclass(frozen=True)
 class Row:
-    """One cost line of one scenario."""
-
     scenario: str
     month: dt.date
     line: CostLine

@@ -96,7 +96,6 @@ def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:
 
 
 def choose_scenario(answer: SavedPlan, context: Context) -> ScenarioRecord | None:
-    """The scenario that `context` names, else the recommended one."""
     known = {scenario.key.value: scenario for scenario in answer.feasible}
     key = context.scenario or answer.recommendation.scenario
     if context.scenario and context.scenario not in known:

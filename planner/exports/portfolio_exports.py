@@ -148,7 +148,6 @@ def as_portfolio_focus(answer: PortfolioAnswer) -> bytes:
 
 
 def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
-    """Rows of what all share, then of each project."""
     for project in (SHARED, *(one.name for one in answer.projects)):
         scenario = ScenarioRecord.of_values(
             key=ScenarioKey.HYBRID,

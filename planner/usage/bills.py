@@ -70,7 +70,6 @@ class Kind:
         return self.reason is Reason.ACCELERATOR_USE and self.accelerators is None
 
     def book_as(self) -> str:
-        """The category of actuals."""
         if self.category:
             return self.category
         if self.reason in _IS_USE:
@@ -81,8 +80,6 @@ class Kind:
 
 
 class Line:
-    """A row of a bill."""
-
     billed: Decimal | None = None
     amortised: Decimal | None = None
     paid: Decimal | None = None
@@ -156,7 +153,6 @@ class Bill(ABC):
     def lines(
         self, repeats: Callable[[Row, int], Reason | None]
     ) -> Iterator[tuple[int, Line | InvalidInput | Reason]]:
-        """Each row by its number: its line, or why there is none."""
         for number, row in enumerate(self.rows, self._first_row):
             try:
                 yield number, repeats(row, number) or self._read(row)
@@ -214,7 +210,6 @@ class Bill(ABC):
 
 
 def sum_bill(bill: Bill, ledger: Ledger) -> None:
-    """Adds every row of a bill to a ledger."""
     for note in bill.notes:
         ledger.note(note)
     for number, line in bill.lines(bill.repeats(ledger)):

@@ -43,7 +43,6 @@ class Demand:
         return accelerators.find(self.history.accelerator) is not None
 
     def rows(self) -> list[dict[str, Any]]:
-        """Its months, one by one; a range that is not known is None."""
         unknown = [None] * len(self.hours_per_month)
         columns = (self.p10 or unknown, self.p90 or unknown, self.peak_accelerators)
         return [
@@ -55,7 +54,6 @@ class Demand:
         ]
 
     def workload(self) -> dict[str, Any]:
-        """The workload of a request of a comparison."""
         return {
             "kind": "accelerator_hours",
             "accelerator": self.history.accelerator,
@@ -64,7 +62,6 @@ class Demand:
         }
 
     def request(self) -> dict[str, Any]:
-        """A request of a comparison."""
         return {
             "name": "Demand from usage",
             "start": self.start,
@@ -220,7 +217,6 @@ def list_accelerators(usage: Usage) -> list[str]:
 
 
 def read_history(usage: Usage, accelerator: str | None = None) -> History:
-    """Hours by month, without the months that the files cut off at either end."""
     names = list_accelerators(usage)
     if not names:
         raise InvalidInput("file", "holds no use of accelerators to plan on")

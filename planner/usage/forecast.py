@@ -40,8 +40,6 @@ MAX_LOG_ERROR = 2.0
 
 @dataclass(frozen=True)
 class Forecast:
-    """Hours of the coming months: middle and range."""
-
     method: str
     p10: list[float]
     p50: list[float]

@@ -51,8 +51,6 @@ MAX_HOURS = 120 * 730
 
 @dataclass(frozen=True)
 class Price:
-    """What a commitment costs."""
-
     share: float
     """α, price of a committed hour over one on demand."""
     periods: int
@@ -89,7 +87,6 @@ class Ladder:
 
     @property
     def sign_now(self) -> float:
-        """Units to sign today."""
         return self.months[0].sign
 
     @property

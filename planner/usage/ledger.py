@@ -162,7 +162,6 @@ class UseSums:
         billed: Decimal | None,
         amortised: Decimal | None,
     ) -> None:
-        """Adds one row."""
         self.rows += 1
         if instance_hours is None:
             self.unsized += 1
@@ -224,7 +223,6 @@ class DoubtfulRows:
         self.first = ""
 
     def add(self, row: str) -> None:
-        """A row more, which says where it stands and what it states."""
         self.rows += 1
         self.first = self.first or row
 
@@ -297,7 +295,6 @@ class Ledger:
         self.reasons[Reason.DUPLICATE] += rows
 
     def account(self, reason: Reason) -> None:
-        """A row more, and what became of it."""
         self.rows += 1
         self.reasons[reason] += 1
 
@@ -356,7 +353,6 @@ class Ledger:
         billed: Decimal | None,
         amortised: Decimal | None,
     ) -> None:
-        """Adds hours and money of one row of use."""
         self.use_sums(key).add(instance_hours, accelerator_hours, billed, amortised)
 
     def use_sums(self, key: UseKey) -> UseSums:
@@ -394,7 +390,6 @@ class Ledger:
     def commitment(
         self, identifier: str, provider: str, kind: str, currency: str
     ) -> CommitmentSums:
-        """The sums of a commitment, new where it was not named before."""
         sums = self.commitments.get(identifier)
         if sums is None:
             self._check_size()
@@ -480,7 +475,6 @@ class HourlyUse:
     def add(
         self, accelerator: str, start_s: float, end_s: float, count: float, project: str = ""
     ) -> None:
-        """`count` accelerators from `start_s` to `end_s`, seconds since 1970."""
         if end_s <= start_s or self._size > MAX_HOURS:
             return
         self.cover(start_s, end_s)
@@ -592,7 +586,6 @@ class Overlaps:
 
     @property
     def file(self) -> str:
-        """Name of the file at hand."""
         return self._files[-1] if self._files else "the file"
 
     def rows_of(self, header: Sequence[str]) -> IsRepeated:

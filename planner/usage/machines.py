@@ -16,8 +16,6 @@ ONE_OF = "1 × "
 
 
 class Machine(NamedTuple):
-    """A machine that a bill names."""
-
     name: str
     accelerator: str
     """Slug; empty where no table names it."""
@@ -126,8 +124,6 @@ _ORACLE = re.compile(r"\bgpu\b\s*(?:standard)?\s*[-–:]?\s*(?P<model>[\w .]+)?"
 
 
 class AcceleratorSku(NamedTuple):
-    """What a SKU's description says."""
-
     accelerator: str
     option: str
     is_fee: bool

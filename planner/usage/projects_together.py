@@ -36,7 +36,6 @@ class UsagePortfolio:
     notes: list[str]
 
     def in_words(self) -> list[str]:
-        """The question of each name."""
         return [
             f"{name}: {' or '.join(choices) or 'which accelerator'}?"
             for name, choices in self.questions.items()

@@ -83,7 +83,6 @@ class UsageAnswer:
         }
 
     def request(self) -> dict[str, Any]:
-        """A request of a comparison."""
         return self.demand.request() if self.demand else {}
 
 

@@ -47,8 +47,6 @@ class UseLine:
 
 @dataclass(frozen=True)
 class Usage:
-    """Files that were read, and their sums."""
-
     ledger: Ledger
     files: list[FileRead]
 
@@ -62,7 +60,6 @@ class Usage:
         return sorted({key.month for key in self.ledger.uses})
 
     def lines(self, *dimensions: str) -> list[UseLine]:
-        """Use summed by these dimensions, in their order."""
         groups: dict[tuple[str, ...], list[tuple[UseKey, UseSums]]] = defaultdict(list)
         for key, sums in self.ledger.uses.items():
             groups[tuple(getattr(key, name) for name in dimensions)].append((key, sums))

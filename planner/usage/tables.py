@@ -70,7 +70,6 @@ class Columns:
         return None
 
     def has(self, *names: str) -> bool:
-        """Whether there is a column for each of these names."""
         return all(self.find(name) is not None for name in names)
 
     def getter(self, *names: str) -> Callable[[Sequence[str]], str]:

@@ -78,7 +78,6 @@ def described(name: str, text: str, **fields: Any) -> type[serializers.Serialize
 
 
 def results_of(serializer: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """A whole list of such rows."""
     name = f"{serializer.__name__.removesuffix('Serializer')}List"
     return described(name, "All of them.", results=partial(serializer, many=True))
 
@@ -200,7 +199,6 @@ def parameter(
 
 
 def number_to(most: int, kind: str = "number") -> dict[str, Any]:
-    """The schema of a number from 0."""
     return {"type": kind, "minimum": 0, "maximum": most}
 
 

@@ -78,5 +78,4 @@ def read_regions(folder: Path = FOLDER) -> dict[tuple[str, str], Region]:
 
 
 def read_exchange_rates(folder: Path = FOLDER) -> list[ExchangeRate]:
-    """Every dated exchange rate."""
     return list(read_table(folder / EXCHANGE_RATES, ExchangeRate))

@@ -16,8 +16,6 @@ from pricing.storage import reference, store
 
 @dataclass(frozen=True)
 class Loaded:
-    """What one part of the catalog came to."""
-
     part: str
     count: int
     changed: bool

@@ -34,7 +34,6 @@ def error_row(field: str, code: str, message: str, values: object = None) -> dic
 
 
 def list_errors(refusal: InvalidInput, values: object = None) -> Errors:
-    """A row for each refusal found together."""
     return [error_row(one.field, one.code, one.message, values) for one in refusal.all()]
 
 

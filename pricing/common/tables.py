@@ -37,7 +37,6 @@ def read_table(path: Path, kind: type[Kind]) -> Iterator[Kind]:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
-    """Every row of a file as text by column."""
     with path.open(newline="", encoding="utf-8") as lines:
         yield from csv.DictReader(lines)
 

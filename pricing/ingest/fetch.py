@@ -64,8 +64,6 @@ def explain_unread(part: NotRead, error: Exception) -> NotRead:
 
 @dataclass(frozen=True)
 class FetchResult:
-    """All that one fetch brought."""
-
     offers: tuple[Offer, ...]
     skipped: tuple[SkippedRow, ...]
     not_read: tuple[NotRead, ...]

@@ -59,7 +59,6 @@ class FlatList(Provider):
                 yield row
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """The rows of the list."""
         raise NotImplementedError
 
 
@@ -111,7 +110,6 @@ class PriceListReader:
         option: PurchaseOption = PurchaseOption.ON_DEMAND,
         **fields: Any,
     ) -> Offer | SkippedRow:
-        """The offer of a whole machine at `price` per hour, or why there is none."""
         label = f"{machine} {region} {option.value}"
         device = find_device(accelerator, accelerator_gib)
         if device is None:

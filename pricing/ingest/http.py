@@ -52,8 +52,6 @@ T = TypeVar("T")
 
 
 class ProviderHttpClient:
-    """The pages of one run of one provider."""
-
     def __init__(self, provider: str, context: FetchContext) -> None:
         self.provider = provider
         self.context = context

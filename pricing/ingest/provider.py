@@ -91,5 +91,4 @@ class Provider(Cloud):
         raise NotImplementedError
 
     def is_configured(self, settings: Mapping[str, str]) -> bool:
-        """Whether a refresh of all clouds can ask it."""
         return True

@@ -111,7 +111,6 @@ class Accelerator:
 
 
 def all_accelerators() -> tuple[Accelerator, ...]:
-    """Every known device, by vendor, class and year."""
     return tuple(_accelerators_by_slug().values())
 
 
@@ -307,5 +306,4 @@ def find_near(name: str, words_of: Callable[[str], Words]) -> NearAccelerator | 
 
 @cache
 def near_accelerators() -> tuple[NearAccelerator, ...]:
-    """Every row."""
     return tuple(read_table(_NEAR_TABLE, NearAccelerator))

@@ -63,13 +63,11 @@ class Cloud:
     """Terms under which it sells every commitment, months."""
 
     def partition(self, region: str) -> str:
-        """The part of the cloud that a region is in."""
         matches = (part for begin, part in self.partitions.items() if region.startswith(begin))
         return next(matches, OTHER_CLOUDS)
 
 
 def all_clouds() -> Mapping[str, Cloud]:
-    """Name → cloud."""
     return _read_clouds(tuple(importlib.import_module(ADAPTERS).__path__))
 
 

@@ -50,7 +50,6 @@ class ExchangeRates:
         return cls({c: tuple(days[d] for d in sorted(days)) for c, days in grouped.items()})
 
     def currencies_on(self, day: dt.date | None) -> list[str]:
-        """Currencies with a rate on or before a day, in order."""
         return sorted(
             currency
             for currency, rates in self.by_currency.items()
@@ -73,7 +72,6 @@ class ExchangeRates:
 
     @property
     def currencies(self) -> tuple[str, ...]:
-        """Every currency that can be converted, the US dollar included."""
         return tuple(sorted({"USD", *self.by_currency}))
 
     def find(

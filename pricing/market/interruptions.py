@@ -39,7 +39,6 @@ class InterruptionBand:
 def find_interruption_band(
     provider: str, region: str, instance_type: str
 ) -> InterruptionBand | None:
-    """The band of a machine in a region, None where none was published."""
     return _bands_by_machine().get((provider, region, instance_type))
 
 

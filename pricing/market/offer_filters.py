@@ -48,7 +48,6 @@ class OfferSearch:
     ordering: str = ORDERINGS[0]
 
     def rows(self, known: Catalog) -> Rows:
-        """Rows that meet every filter, in row order."""
         table = known.offers
         rows = table.select(
             self.provider,

@@ -94,7 +94,6 @@ def _open(path: Path) -> io.TextIOBase:
 
 
 def format_amount(amount: Decimal) -> str:
-    """An amount to ten places, without exponent or needless zeros."""
     return f"{quantize(amount):f}"
 
 

@@ -71,7 +71,6 @@ class CodedColumn:
 
     @cached_property
     def code_by_name(self) -> Mapping[str, int]:
-        """name → code."""
         return {name: code for code, name in enumerate(self.names)}
 
     def match_names(self, names: Collection[str]) -> NDArray[np.bool_]:
@@ -175,12 +174,10 @@ class OfferTable:
         return len(self.offers)
 
     def offer(self, row: int) -> Offer:
-        """The offer of a row, with its exact price."""
         return self.offers[row]
 
     @cached_property
     def places(self) -> tuple[tuple[str, str], ...]:
-        """Provider and region of every place that `place_codes` numbers."""
         _, first = np.unique(_combine(self.provider, self.region), return_index=True)
         return tuple((self.offers[row].provider, self.offers[row].region) for row in first.tolist())
 
@@ -191,7 +188,6 @@ class OfferTable:
 
     @cached_property
     def partitions(self) -> tuple[str, ...]:
-        """Partition of each of `places`."""
         return tuple(find_partition(provider, region) for provider, region in self.places)
 
     @cached_property
@@ -228,7 +224,6 @@ class OfferTable:
         )
 
     def find(self, offer_id: str) -> Offer | None:
-        """The offer of this id, None where the catalog has none."""
         row = self.ids.get(offer_id)
         return None if row is None else self.offers[row]
 

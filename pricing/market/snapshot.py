@@ -41,8 +41,6 @@ class Region:
 
 @dataclass(frozen=True)
 class RevisionInfo:
-    """One published state of one provider's prices."""
-
     provider: str
     revision: int
     published_at: dt.datetime | None = None
@@ -125,7 +123,6 @@ class Catalog:
         )
 
     def region(self, provider: str, region: str) -> Region | None:
-        """Where a region is, None where that is not known."""
         return self.regions.get((provider, region))
 
     @cached_property
@@ -188,8 +185,6 @@ def _unknown_name_message(value: str, known: Collection[str], has_own: bool) -> 
 
 @dataclass(frozen=True)
 class DatedPrice:
-    """What one offer cost from a day on."""
-
     date: dt.date
     revision: int | None
     """None before the first revision: from a published history."""

@@ -26,7 +26,6 @@ class DigitalOcean(FlatList):
     key_setting = "DIGITALOCEAN_TOKEN"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """Every size with a GPU at each of its places."""
         page = 1
         while True:
             document = reader.get(

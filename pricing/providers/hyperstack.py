@@ -24,7 +24,6 @@ class Hyperstack(FlatList):
     key_setting = "HYPERSTACK_API_KEY"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """Every flavour with a GPU in each region, at list price."""
         key = {"header": "api_key", "scheme": ""}
         book = reader.get("pricebook", "/v1/pricebook", lambda d: d[0]["name"], **key)
         flavours = reader.get("flavors", "/v1/core/flavors", lambda d: iter(d["data"]), **key)

@@ -24,7 +24,6 @@ class Lambda(FlatList):
     key_setting = "LAMBDA_API_KEY"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """Every instance type with a GPU; its price is the same everywhere."""
         document = reader.get(
             "instance-types", "/api/v1/instance-types", lambda d: d["data"].values()
         )

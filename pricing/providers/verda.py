@@ -22,7 +22,6 @@ class Verda(FlatList):
     default_url = "https://api.verda.com"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """On demand and spot of every instance type with a GPU."""
         for row in reader.get("instance-types", "/v1/instance-types", lambda d: d[0]["gpu"]):
             if row["gpu"]["number_of_gpus"]:
                 count = int(row["gpu"]["number_of_gpus"])

@@ -23,7 +23,6 @@ class VoltagePark(FlatList):
     default_url = "https://cloud-api.voltagepark.com"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        """The nodes of each location, by network."""
         document = reader.get(
             "locations", "/api/v1/bare-metal/locations", lambda d: d["results"][0]
         )

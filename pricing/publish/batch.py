@@ -95,7 +95,6 @@ def pack(offers: Iterable[Offer]) -> bytes:
 
 
 def unpack(payload: bytes) -> tuple[Offer, ...]:
-    """The offers that `pack` was given."""
     columns, *rows = json.loads(zstandard.decompress(payload))
     return tuple(from_row(dict(zip(columns, row, strict=True))) for row in rows)
 

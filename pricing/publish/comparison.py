@@ -95,7 +95,6 @@ class HeldPart:
         return name_part(self.part)
 
     def describe(self) -> str:
-        """The part and why it waits, in words."""
         return f"{self.name}: {self.reason}"
 
 
@@ -120,7 +119,6 @@ class Comparison:
 
 
 def part_of(offer: Offer) -> Part:
-    """The part that an offer belongs to."""
     return offer.purchase_option.value, offer.region, _family(offer.instance_type)
 
 
@@ -334,7 +332,6 @@ class _Siblings:
                 self.waiting.add(name)
 
     def judge(self, offers: Sequence[Offer]) -> str:
-        """Why a part waits; empty where it does not."""
         option = offers[0].purchase_option
         if any((offer.region, offer.instance_type) in self.waiting for offer in offers):
             return "of machines whose price on demand waits"

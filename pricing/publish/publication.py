@@ -50,8 +50,6 @@ _MAX_CAUSES = 5
 
 @dataclass(frozen=True)
 class Publication:
-    """What became of a batch."""
-
     provider: str
     outcome: str
     """published, quarantined where a part waits, or would_publish / would_quarantine of a dry

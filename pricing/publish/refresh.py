@@ -70,8 +70,6 @@ MAX_SKEW_S = 86_400.0
 
 @dataclass(frozen=True)
 class RefreshResult:
-    """What came of one provider."""
-
     provider: str
     outcome: str
     """published, quarantined, would_publish, would_quarantine, failed, busy or interrupted."""
@@ -95,8 +93,6 @@ class Listener:
 
 @dataclass(frozen=True)
 class RefreshOptions:
-    """How a run is to be done."""
-
     regions: tuple[str, ...] = ()
     dry_run: bool = False
     force: bool = False
@@ -311,7 +307,6 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
-    """The result as `json.dumps(…, default=str)` takes it."""
     publication = result.publication
     return {
         "provider": result.provider,

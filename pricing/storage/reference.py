@@ -19,13 +19,11 @@ _EXAMPLES = 5
 
 
 def exchange_rates() -> ExchangeRates:
-    """Every dated exchange rate."""
     rows = models.ExchangeRate.objects.values_list("currency", "date", "units_per_usd", "source")
     return ExchangeRates.of(ExchangeRate(*row) for row in rows)
 
 
 def regions() -> dict[tuple[str, str], Region]:
-    """(provider, region) → where it is."""
     return {
         (row.provider, row.region): Region(**{f.name: getattr(row, f.name) for f in fields(Region)})
         for row in models.Region.objects.all()
@@ -69,7 +67,6 @@ def _suggest_regions(region: str, known: frozenset[str]) -> str:
 
 
 def listed_regions(provider: str) -> frozenset[str]:
-    """Regions of which prices were published."""
     listed = models.Listing.objects.filter(provider=provider).values_list("region", flat=True)
     return frozenset(listed.distinct())
 

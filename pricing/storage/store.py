@@ -58,8 +58,6 @@ _PriceValues = tuple[int, int, bool]
 
 @dataclass(frozen=True, slots=True)
 class StoredOffer:
-    """An offer in force, with its rows as stored."""
-
     offer: Offer
     listing_id: int
     listing_values: _ListingValues
@@ -114,7 +112,6 @@ def _as_integer(column: str) -> ExpressionWrapper[Any]:
 
 
 def read_offers(revision: Revision) -> list[Offer]:
-    """Every offer of a revision, exactly as it was published."""
     with bulk.pause_garbage_collection():
         return [stored.offer for stored in read_stored_offers(revision)]
 

@@ -188,9 +188,7 @@ def workbook_facts(answer: ComparisonAnswer) -> dict[str, Any]:
     interval, owed = told.range, told.owed_after
     stopped = next((row.owed for row in answer.stops if row.months == 12), None)
     payback = dt.date.fromisoformat(f"{told.payback}-01") if told.payback else None
-    allowance = {
-        f"Risk allowance: {CAUSES.get(c, c)}": n for c, n in told.risk_allowance.items() if n
-    }
+    causes = ((CAUSES.get(c, c), n) for c, n in told.risk_allowance.items() if n)
     every: dict[str, Any] = {
         "Expected cost": told.expected,
         **{f"Risk allowance: {cause}": n for cause, n in causes},

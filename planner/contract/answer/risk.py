@@ -132,7 +132,6 @@ class Driver(AnswerModel):
 
     @property
     def effect(self) -> float:
-        """How far the expected cost moves between low and high."""
         return abs(float(self.expected_at_high - self.expected_at_low))
 
 

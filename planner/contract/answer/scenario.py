@@ -145,7 +145,6 @@ class ScenarioFinance(AnswerModel):
 
     @property
     def has_leases(self) -> bool:
-        """Whether anything is leased."""
         return any(year.leases is not None for year in self.fiscal_years)
 
 
@@ -270,7 +269,6 @@ class SourceCost(AnswerModel):
 
     @property
     def is_one_price(self) -> bool:
-        """Whether every month has the same price."""
         return self.lowest_unit_price == self.highest_unit_price
 
 
@@ -339,12 +337,10 @@ class ScenarioRecord(AnswerModel):
     )
 
     def require_total(self) -> Money:
-        """The total of a feasible scenario."""
         assert self.total_cost is not None, f"{self.key} is not feasible"
         return self.total_cost
 
     def require_present_cost(self) -> Money:
-        """The net present cost of a feasible scenario."""
         assert self.net_present_cost is not None, f"{self.key} is not feasible"
         return self.net_present_cost
 

@@ -28,12 +28,10 @@ class Recommendation(Choice):
 
     @property
     def headline(self) -> str:
-        """What to do, in a sentence."""
         return self.because[0] if self.because else "No feasible plan."
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Everything else that is said for it."""
         return self.because[1:]
 
 

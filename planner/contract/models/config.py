@@ -55,7 +55,6 @@ class Family:
 
     @property
     def is_known(self) -> bool:
-        """Whether its configs are read as its code builds the model."""
         return bool(self.traits & {"gated", "plain", "tied", "learned_positions"})
 
 
@@ -310,11 +309,9 @@ class ConfigFields:
 
     @property
     def code(self) -> Family:
-        """What the code of its family does."""
         return find_family(self.family)
 
     def get(self, name: str) -> int | None:
-        """A size, or None."""
         return self.sizes.get(name)
 
     def need(self, name: str) -> int:

@@ -62,8 +62,6 @@ _TABLE = Path(__file__).with_name("known_models.csv")
 
 @dataclass(frozen=True)
 class KnownModel:
-    """One model of the table."""
-
     name: str
     config: str
     """Its sizes as the text of a config."""
@@ -75,7 +73,6 @@ class KnownModel:
 
     @property
     def figures(self) -> ModelFigures:
-        """What its config says."""
         return read_config(self.config)
 
 
@@ -124,7 +121,6 @@ def known_models() -> tuple[KnownModel, ...]:
 
 
 def model_names() -> tuple[str, ...]:
-    """Names of the table, in its order."""
     return tuple(model.name for model in known_models())
 
 

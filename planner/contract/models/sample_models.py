@@ -16,8 +16,6 @@ _TABLE = Path(__file__).with_name("sample_models.csv")
 
 @dataclass(frozen=True)
 class SampleModel:
-    """One model of the table."""
-
     name: str
     other_names: tuple[str, ...]
     sample: str
@@ -47,7 +45,6 @@ def find_sample_model(name: str) -> SampleModel | None:
 
 
 def model_of_benchmark(workload: str) -> SampleModel | None:
-    """The model that a benchmark trains."""
     return next((one for one in sample_models().values() if workload in one.benchmarks), None)
 
 

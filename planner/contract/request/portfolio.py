@@ -283,7 +283,6 @@ class PortfolioRequest(RequestModel):
 
     @property
     def included(self) -> tuple[PortfolioProject, ...]:
-        """The projects that are planned, by name."""
         chosen = (project for project in self.projects if project.included)
         return tuple(sorted(chosen, key=lambda project: project.name))
 

@@ -209,7 +209,6 @@ class PlaceLimits:
     """(provider, region) → where it is."""
 
     def admits(self, provider: str, region: str) -> bool:
-        """Whether a place keeps to every limit."""
         place = self.regions.get((provider, region))
         return all(limit.admits(region, place) for limit in self.limits)
 
@@ -241,7 +240,6 @@ class PlaceLimits:
 
     @property
     def admitted(self) -> list[Region]:
-        """The catalog's regions that keep to every limit."""
         return [place for key, place in self.regions.items() if self.admits(*key)]
 
     @property
@@ -293,7 +291,6 @@ def read_place_limits(constraints: Constraints) -> tuple[PlaceLimit, ...]:
 def limit_places(
     request: ComparisonRequest, regions: Mapping[tuple[str, str], Region]
 ) -> PlaceLimits:
-    """The limits of a request on the catalog's places."""
     return PlaceLimits(read_place_limits(request.constraints), regions)
 
 

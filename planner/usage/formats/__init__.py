@@ -33,8 +33,6 @@ class ReadOptions:
 
 
 class LogFormat(NamedTuple):
-    """A log of a cluster."""
-
     name: str
     title: str
     matches: Callable[[str], bool]

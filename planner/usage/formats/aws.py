@@ -159,8 +159,6 @@ def _numbers(texts: tuple[str, ...]) -> tuple[object, ...]:
 
 
 class UsageType(NamedTuple):
-    """What a usage type of a kind of line is."""
-
     reason: Reason
     machine: str
     accelerator: str

@@ -58,13 +58,11 @@ def read_documents(text: str) -> list[dict[str, Any]]:
 
 
 def inner(value: Any, *names: str) -> dict[str, Any]:
-    """An object within objects; an empty one where there is none."""
     entry = _within(value, names)
     return entry if isinstance(entry, dict) else {}
 
 
 def items(value: Any, *names: str) -> list[dict[str, Any]]:
-    """Objects of a list within objects."""
     items = _within(value, names)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
@@ -90,7 +88,6 @@ def count_of(value: Any) -> float | None:
 
 
 def word_of(value: Any) -> str:
-    """A text; empty for anything else."""
     return value.strip()[:200] if isinstance(value, str) else ""
 
 

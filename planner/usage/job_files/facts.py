@@ -52,7 +52,6 @@ class JobFacts:
         self.questions.setdefault(name, why)
 
     def ask_count(self, why: str) -> None:
-        """Asks how many accelerators it takes."""
         self.ask("peak_accelerators", why)
 
     def name_kind(self, name: str) -> None:

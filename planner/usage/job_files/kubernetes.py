@@ -32,8 +32,6 @@ _SCALERS = ("HorizontalPodAutoscaler", "ScaledObject", "ScaledJob")
 
 
 class Pods(NamedTuple):
-    """Pods of one kind."""
-
     count: Any
     """How many at once, as the manifest writes it."""
     spec: dict[str, Any]

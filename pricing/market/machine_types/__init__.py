@@ -39,8 +39,6 @@ Four is the smallest host of the accelerator-optimised families (g2-standard-4).
 
 @dataclass(frozen=True)
 class MachineType:
-    """One machine type."""
-
     instance_type: str
     accelerator: str
     """Canonical slug; empty for a machine whose accelerator is none (an FPGA)."""
@@ -90,7 +88,6 @@ class TpuSlice:
 
     @property
     def units(self) -> int:
-        """Units of its price that one slice takes."""
         return self.chips // self.chips_per_unit
 
     def as_machine_type(self) -> MachineType:

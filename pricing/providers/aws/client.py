@@ -54,8 +54,6 @@ _BUSY_CODES = ("Throttl", "RequestLimitExceeded", "TooManyRequests", "SlowDown",
 
 
 class AwsClient:
-    """The AWS APIs as this run may call them."""
-
     def __init__(self, http: ProviderHttpClient) -> None:
         self.http = http
         self._session: Any = None
@@ -64,7 +62,6 @@ class AwsClient:
         self._making_client = threading.Lock()
 
     def has_credentials(self) -> bool:
-        """Whether boto3 is here and finds credentials anywhere."""
         if find_spec("boto3") is None:
             return False
         try:

@@ -286,7 +286,6 @@ def make_rate(
     price: object,
     **fields: Any,
 ) -> Offer | SkippedRow:
-    """The offer of one rate of a plan, or why it is none."""
     label = f"{machine.instance_type} in {region}, {plan} {months} months {payment}"
     payment = payment.lower().replace(" ", "_")
     if payment not in _UPFRONT_SHARE or months not in (12, 36):

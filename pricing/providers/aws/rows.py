@@ -46,8 +46,6 @@ _FREE_TIER = "A429C66SYZ"
 
 @dataclass(frozen=True, slots=True)
 class Sku:
-    """A product that becomes offers."""
-
     sku: str
     region: str
     machine: MachineType
@@ -55,8 +53,6 @@ class Sku:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a term is paid."""
-
     option: PurchaseOption
     months: int = 0
     payment: str = ""
@@ -226,8 +222,6 @@ _NO_GPU = frozenset({"", "0", "NA"})
 
 
 class MachineLookup:
-    """Every machine met so far."""
-
     def __init__(self) -> None:
         self.sold_by_block: set[str] = set()
         """Machines that are sold by the Capacity Block."""
@@ -391,7 +385,6 @@ NOT_PRICED = "region that AWS does not price"
 
 
 def region_code(attributes: Mapping[str, str]) -> str:
-    """The code of a row's region; empty where the row has none."""
     return attributes.get("regionCode", "").strip().lower()
 
 
@@ -405,7 +398,6 @@ def is_ec2_region(code: str) -> bool:
 
 
 def region_currency(region: str) -> str:
-    """The currency in which AWS sells there."""
     return "CNY" if region.startswith("cn-") else "USD"
 
 

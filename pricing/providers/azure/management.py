@@ -100,8 +100,6 @@ _MODEL = re.compile(r"_([a-z]{0,7}\d{1,4}[a-z]{0,3})_v\d+$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ResourceSku:
-    """One machine of the Resource SKUs API, with the regions that list it."""
-
     name: str
     capabilities: Mapping[str, str]
     regions: frozenset[str]
@@ -128,7 +126,6 @@ class MachineLookup:
             self._skus = merged
 
     def find(self, instance_type: str) -> MachineType | SkippedRow:
-        """The machine, or why it cannot be offered."""
         sku = self._skus.get(instance_type.lower()) if self._skus is not None else None
         machine_type = machine_types.find("azure", instance_type)
         if machine_type is None and sku:
@@ -149,7 +146,6 @@ class MachineLookup:
         )
 
     def is_listed(self, instance_type: str, region: str) -> bool:
-        """Whether it is sold in the region, as far as Resource SKUs were read."""
         if self._skus is None:
             return True
         sku = self._skus.get(instance_type.lower())

@@ -66,7 +66,6 @@ def region_name(text: str) -> str:
 
 
 def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
-    """The prices of one row; nothing for a machine without accelerators."""
     name = _text(row, "armSkuName") or _text(row, "skuName")
     if not bool(_ACCELERATOR_SERIES.match(name)):
         return
@@ -242,7 +241,6 @@ _SIZE = re.compile(r"n[a-z]+\d+[a-z]*", re.IGNORECASE)
 
 
 def resolve_meters(prices: Sequence[Price]) -> Iterator[Price | SkippedRow]:
-    """At most one price for each machine, region, option and term."""
     newest: dict[_Meter, dt.datetime] = defaultdict(lambda: _EARLIEST)
     groups: dict[tuple[str, str, str, int], list[Price]] = defaultdict(list)
     for price in prices:

@@ -43,12 +43,10 @@ Zoned = tuple[str, Mapping[str, Any]]
 
 
 def project(http: ProviderHttpClient) -> str:
-    """The project whose machine types are to be read; empty for none."""
     return http.context.settings.get("GCP_PROJECT", "").strip()
 
 
 def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
-    """Every SKU of a service of the catalog, in US dollars."""
     endpoint = _endpoint(http, "GCP_BILLING_URL", BILLING_URL, "/v1")
     url = f"{endpoint.url}/v1/services/{service}/skus"
     query: dict[str, str | int] = {"currencyCode": "USD", "pageSize": SKUS_PER_PAGE}
