@@ -1,4 +1,4 @@
-"""Azure Resource Manager over REST: Resource SKUs.
+"""Azure Resource Manager through azure-mgmt-compute: Resource SKUs.
 
 Only asked when AZURE_SUBSCRIPTION_ID is set. Credentials come from azure-identity (environment,
 managed identity, `az login`); a loopback address is asked without any.
@@ -7,18 +7,21 @@ managed identity, `az login`); a loopback address is asked without any.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import urlsplit
 
 from pricing.ingest.http import (
+    CALL_TIMEOUT_S,
+    CONNECT_TIMEOUT_S,
     AccessDenied,
     Endpoint,
     ProviderHttpClient,
     RetryableError,
+    parse_retry_after_s,
     redact_url,
     same_origin,
 )
@@ -28,12 +31,12 @@ from pricing.market.machine_types import MachineType
 from pricing.providers.azure.price_rows import region_name
 
 PUBLIC_URL = "https://management.azure.com"
-API_VERSION = "2021-07-01"
 SIGN_IN_HINT = (
     "Sign in with `az login` or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of "
     "an account with the Reader role; or leave AZURE_SUBSCRIPTION_ID empty, and the shipped "
     "table of machines is used."
 )
+_RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def subscription_id(http: ProviderHttpClient) -> str:
@@ -43,53 +46,112 @@ def subscription_id(http: ProviderHttpClient) -> str:
 
 def resource_skus(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
     """Every row of the Resource SKUs API, of the wanted regions if they are limited."""
-    endpoint = http.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
-    account = quote(subscription_id(http), safe="")
-    url = f"{endpoint.url}/subscriptions/{account}/providers/Microsoft.Compute/skus"
-    options = {"headers": make_signer(endpoint), "check": _check_page, "hint": SIGN_IN_HINT}
-
-    def follow(page: Any) -> tuple[str, None] | None:
-        link = page.get("nextLink")
-        if link and not same_origin(endpoint.url, link):
-            what = f"the next page is at {redact_url(link)}, on another server"
-            hint = "It was not followed. Check AZURE_RESOURCE_MANAGER_URL."
-            raise ProviderUnavailable(http.provider, what, hint)
-        return (link, None) if link else None
-
     for region in [region_name(region) for region in http.context.regions] or [""]:
-        query = {"api-version": API_VERSION}
-        query |= {"$filter": f"location eq '{region}'"} if region else {}
+        location_filter = {"filter": f"location eq '{region}'"} if region else {}
         name = f"resource-skus/{region or 'all'}"
-        for page in http.get_pages(name, url, query, follow, **options):
+        reader = _PageReader(http, "resource_skus", location_filter)
+        number, more = 1, True
+        while more:
+            page = http.call(f"{name}/{number:04}.json", reader.next_page, translate_error)
             yield from page["value"]
+            http.context.progress(name, number, None)
+            number, more = number + 1, bool(page["nextLink"])
 
 
-def _check_page(page: Any) -> None:
-    if not isinstance(page, dict) or not isinstance(page.get("value"), list):
-        raise RetryableError("the answer has no Resource SKUs")
+class _PageReader:
+    """The pages of one question. A page that failed is asked for again by the next call."""
+
+    def __init__(self, http: ProviderHttpClient, group: str, parameters: Mapping[str, str]) -> None:
+        self._http = http
+        self._group = group
+        self._parameters = parameters
+        self._operations: Any = None
+        self._next_link: str | None = None
+
+    def next_page(self) -> dict[str, Any]:
+        if self._operations is None:
+            self._operations = getattr(self._make_client(), self._group)
+        page = self._operations.list(**self._parameters).by_page(self._next_link)
+        rows = [row.as_dict() for row in next(page)]
+        self._next_link = page.continuation_token
+        return {"value": rows, "nextLink": self._next_link}
+
+    def _make_client(self) -> Any:
+        from azure.core.pipeline.policies import SansIOHTTPPolicy
+        from azure.mgmt.compute import ComputeManagementClient
+
+        endpoint = self._http.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
+        options: dict[str, Any] = {}
+        credential: Any = object()
+        if endpoint.anonymous:
+            options = {"authentication_policy": SansIOHTTPPolicy(), "use_env_settings": False}
+        else:
+            from azure.identity import DefaultAzureCredential
+
+            credential = DefaultAzureCredential()
+        return ComputeManagementClient(
+            credential,
+            subscription_id(self._http),
+            base_url=endpoint.url,
+            credential_scopes=[f"{PUBLIC_URL}/.default"],
+            per_call_policies=[_pin_to_server(self._http.provider, endpoint)],
+            retry_total=0,
+            permit_redirects=False,
+            connection_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=CALL_TIMEOUT_S,
+            **options,
+        )
 
 
-def make_signer(endpoint: Endpoint) -> Callable[[], dict[str, str]]:
-    """What gives the headers that sign a request, none for a loopback address."""
-    if endpoint.anonymous:
-        return dict
-    from azure.core.exceptions import AzureError, ClientAuthenticationError
-    from azure.identity import DefaultAzureCredential
+def _pin_to_server(provider: str, endpoint: Endpoint) -> Any:
+    from azure.core.pipeline.policies import SansIOHTTPPolicy
 
-    credential = DefaultAzureCredential()
+    class PinnedServerPolicy(SansIOHTTPPolicy[Any, Any]):
+        def on_request(self, request: Any) -> None:
+            url = request.http_request.url
+            if not same_origin(endpoint.url, url):
+                raise ProviderUnavailable(
+                    provider,
+                    f"the next page is at {redact_url(url)}, on another server",
+                    "It was not followed. Check AZURE_RESOURCE_MANAGER_URL.",
+                )
 
-    def sign() -> dict[str, str]:
-        try:
-            token = credential.get_token(f"{PUBLIC_URL}/.default").token
-        except AzureError as error:
-            first_line = str(error).strip().partition("\n")[0][:300]
-            if isinstance(error, ClientAuthenticationError):
-                what = f"Azure refused the sign-in ({first_line})"
-                raise AccessDenied("azure", what, SIGN_IN_HINT) from None
-            raise RetryableError(f"{type(error).__name__} {first_line}") from None
-        return {"Authorization": f"Bearer {token}"}
+    return PinnedServerPolicy()
 
-    return sign
+
+def translate_error(error: Exception) -> RetryableError | ProviderUnavailable | None:
+    """What an error of the SDK means for the run; None: a bug of ours."""
+    import json
+
+    from azure.core import exceptions as azure
+
+    if isinstance(error, azure.ClientAuthenticationError):
+        return AccessDenied(
+            "azure", f"Azure refused the sign-in ({_first_line(error)})", SIGN_IN_HINT
+        )
+    if isinstance(error, azure.HttpResponseError) and error.response is not None:
+        response: Any = error.response
+        status = response.status_code
+        path = urlsplit(response.request.url).path
+        what = f"{path} answered {status} {response.reason or ''}".strip()
+        if status in _RETRYABLE:
+            return RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
+        if status in (401, 403):
+            return AccessDenied("azure", what, SIGN_IN_HINT)
+        if status == 200:
+            return RetryableError(f"{path}: the answer cannot be read")
+        return ProviderUnavailable(
+            "azure", what, "Check AZURE_SUBSCRIPTION_ID and AZURE_RESOURCE_MANAGER_URL."
+        )
+    if isinstance(error, azure.AzureError):
+        return RetryableError(f"{type(error).__name__} {_first_line(error)}")
+    if isinstance(error, (azure.DeserializationError, json.JSONDecodeError)):
+        return RetryableError(f"the answer is not valid JSON ({error})")
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:300]
 
 
 _FRACTIONAL_SERIES = re.compile(r"_(?:A10|V710|V620)_|RTXPRO|as_v4$", re.IGNORECASE)

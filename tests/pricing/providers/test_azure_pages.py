@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
-from azure.core.exceptions import AzureError, ClientAuthenticationError, ServiceRequestError
 
-from pricing.ingest.http import MAX_CALLS, AccessDenied, BadRequest, RetryableError, check_endpoint
+from pricing.ingest.http import MAX_CALLS, BadRequest
 from pricing.ingest.provider import NotRead, ProviderUnavailable
 from pricing.providers.azure import provider as azure
-from pricing.providers.azure.management import PUBLIC_URL, make_signer
 from tests.pricing.providers.azure_tools import context, fetched
 from tests.pricing.providers.read_rows import offers
 from tests.pricing.servers.azure import AzureServer
@@ -125,7 +122,7 @@ def unread(server: AzureServer) -> str:
     return part.reason
 
 
-def test_a_next_link_to_another_server_is_not_followed(server: AzureServer) -> None:
+def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureServer) -> None:
     def astray(body: bytes) -> bytes:
         return json.dumps({**json.loads(body), "nextLink": "https://elsewhere.example/x"}).encode()
 
@@ -140,28 +137,6 @@ def test_refused_credentials_say_what_to_do(server: AzureServer, status: int) ->
 
 
 # Credentials and addresses ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("error", "refusal"),
-    [(ClientAuthenticationError, AccessDenied), (ServiceRequestError, RetryableError)],
-)
-def test_requests_are_signed_or_say_why_not(
-    monkeypatch: pytest.MonkeyPatch, error: type[AzureError], refusal: type[Exception]
-) -> None:
-    tokens = iter([SimpleNamespace(token="own"), error("no route")])
-
-    def get_token(*_: object) -> SimpleNamespace:
-        token = next(tokens)
-        if isinstance(token, Exception):
-            raise token
-        return token
-
-    monkeypatch.setattr("azure.identity.DefaultAzureCredential.get_token", get_token)
-    sign = make_signer(check_endpoint("azure", "AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL))
-    assert sign() == {"Authorization": "Bearer own"}
-    with pytest.raises(refusal, match="no route"):
-        sign()
 
 
 def test_loopback_is_asked_without_credentials(
