@@ -36,9 +36,9 @@ from planner.costing.analysis.plan_costs import (
     list_cohorts,
     list_priced_sources,
     measure_beside,
-    measure_in_place,
     measure_units,
 )
+from planner.costing.analysis.plan_exposure import measure_in_place
 from planner.costing.analysis.samples import Market, Samples, add_units, hold_units
 from planner.costing.analysis.simulation import (
     Simulation,
