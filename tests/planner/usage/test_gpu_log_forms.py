@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from planner.usage.gpu_logs import MOST_LOG_CHARACTERS as LONGEST
 from planner.usage.gpu_logs import calibrate, decode_log
 from pricing.common.invalid_input import InvalidInput
 
+LONGEST = 4_000_000
 DMON = """# gpu    pwr  gtemp  mtemp     sm    mem   mclk   pclk     fb
 # Idx      W      C      C      %      %    MHz    MHz     MB
     0    631     63     57    100     10   2619   1980  40000
