@@ -67,7 +67,8 @@ def test_a_plan_found_with_less_work_keeps_a_true_bound(seed):
     for share in (0.02, 0.1, 0.3, 0.6, 1.0):
         plan = solve(problem, work=WorkMeter().part(everything.done * share))
         assert plan.feasible
-        assert plan.bound <= optimum.cost * (1 + 1e-9) <= plan.cost * (1 + 2e-9)
+        # The solver's tolerances of rows reach the cost as parts of a million.
+        assert plan.bound <= optimum.cost * (1 + 1e-6) <= plan.cost * (1 + 2e-6)
         gaps.append(plan.gap)
     assert gaps[0] > gaps[-1]
     assert gaps == sorted(gaps, reverse=True)
