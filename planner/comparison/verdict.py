@@ -17,7 +17,7 @@ import numpy as np
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
-from planner.contract.amounts import format_money, format_month
+from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import (
@@ -365,6 +365,7 @@ class VerdictWords:
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)
+        yield self._why_longer()
         yield self._against_on_demand()
         actions = {part.action for part in self.facts.decision}
         owns = not actions.isdisjoint(OWNING)
@@ -410,6 +411,19 @@ class VerdictWords:
         rent = self.results.inputs.by_key[row.against].label
         from_use = f"from {pays_from:.0%} use on" if pays_from >= HALF_PERCENT else "at any use"
         return f"{text}; over their life they cost less than {rent} {from_use}."
+
+    def _why_longer(self) -> str:
+        calendar = self.results.calendar
+        for part in self.facts.decision:
+            if part.action == "commit" and part.term_months and part.last_start:
+                end = calendar.index(parse_month(part.last_start)) + part.term_months
+                if end > calendar.months:
+                    beyond = pluralize(end - calendar.months, "month")
+                    return (
+                        f"A contract of {part.term_months} months ends {beyond} after the plan: "
+                        "the cost has all of it, and nothing for its use after the plan."
+                    )
+        return ""
 
     def _against_on_demand(self) -> str:
         rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against

@@ -57,9 +57,10 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
         ("Owed afterwards", None if owed is None else max(owed, Decimal(0)), "money"),
         ("Tax saved afterwards", -owed if owed and owed < 0 else None, "money"),
         *(
-            (f"Owed if it stops after {pluralize(int(one.months), 'month')}", one.owed, "money")
+            (f"{what} if it stops after {pluralize(int(one.months), 'month')}", amount, "money")
             for one in answer.stops
             if one.months == (answer.assumption("risk.end_after_months") or STOPPED_AFTER)
+            for what, amount in (("Owed", one.owed), ("Paid and lost", one.paid_ahead or None))
         ),
         ("Resale counted", verdict.resale, "money"),
         ("Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"),

@@ -82,11 +82,6 @@ class Demand:
     """Reference accelerators of the largest job, as runs and the trials of a search are jobs of
     their own; None where the hours were given."""
 
-    @property
-    def has_stated_peak(self) -> bool:
-        """Whether the team gives the peak with its hours."""
-        return not self.is_sized and not self.is_level
-
     def warnings_on(self, kinds: Collection[str]) -> tuple[str, ...]:
         """What to know of the work as some kinds of accelerators do it; as the reference does where
         none of them is sized."""

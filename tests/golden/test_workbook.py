@@ -186,7 +186,7 @@ def workbook_facts(answer: ComparisonAnswer) -> dict[str, Any]:
     told = answer.verdict
     assert told
     interval, owed = told.range, told.owed_after
-    stopped = next((row.owed for row in answer.stops if row.months == 12), None)
+    stop = next((row for row in answer.stops if row.months == 12), None)
     payback = dt.date.fromisoformat(f"{told.payback}-01") if told.payback else None
     causes = ((CAUSES.get(c, c), n) for c, n in told.risk_allowance.items() if n)
     every: dict[str, Any] = {
@@ -202,7 +202,8 @@ def workbook_facts(answer: ComparisonAnswer) -> dict[str, Any]:
         "Due within the plan": told.within_horizon,
         "Owed afterwards": None if owed is None else max(owed, Decimal(0)),
         "Tax saved afterwards": -owed if owed and owed < 0 else None,
-        "Owed if it stops after 12 months": stopped,
+        "Owed if it stops after 12 months": stop and stop.owed,
+        "Paid and lost if it stops after 12 months": (stop and stop.paid_ahead) or None,
         "Resale counted": told.resale,
         "Pays back in": payback,
         "Stays the cheapest": told.confidence,

@@ -63,6 +63,9 @@ def test_where_totals_and_present_values_disagree_both_are_said() -> None:
     told = build_verdict(compared(catalog(RENT, long), hours=730, **YEAR, **rate))
     assert (told.total, told.within_horizon) == (Decimal(89_352), Decimal(29_784))
     assert told.against.difference < 0 < told.against.difference_in_present_value
+    assert any(
+        one.startswith("A contract of 36 months ends 24 months after") for one in told.reasons
+    )
     assert re.search(
         r"; [\d,]+ more than renting on demand, but [\d,]+ less in present value; ", told.sentence
     )
