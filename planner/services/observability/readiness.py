@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.utils import timezone
 from health_check.base import HealthCheck
 from health_check.checks import Cache, Database
@@ -27,6 +27,7 @@ def answer_readiness(request: HttpRequest) -> HttpResponse:
     if request.GET.get("strict") == "1":
         checks += [Prices] + [Broker] * bool(settings.CELERY_BROKER_URL)
         checks += [Cache] * bool(settings.CACHE_URL)
+    request.GET = QueryDict("format=json")  # whatever the caller accepts
     response: HttpResponse = async_to_sync(_Readiness.as_view(checks=checks))(request)
     return response
 
@@ -38,9 +39,6 @@ class _Readiness(HealthCheckView):  # type: ignore[misc]
     def render_to_response_json(self, status: int) -> HttpResponse:
         states = {type(one.check).__name__.lower(): _describe(one.error) for one in self.results}
         return JsonResponse(states, status=503 if status >= 500 else status)
-
-    def render_to_response(self, context: object, status: int) -> HttpResponse:
-        return self.render_to_response_json(status)
 
 
 def _describe(error: Exception | None) -> str:

@@ -46,7 +46,7 @@ def test_a_page_still_needs_its_host_and_https(client: Any) -> None:
 @pytest.fixture
 def ask(client: Any) -> Any:
     def ask(query: str = "") -> tuple[int, dict[str, str]]:
-        answer = client.get(f"/readyz{query}", headers={"Host": "10.1.2.3"})
+        answer = client.get(f"/readyz{query}", headers={"Host": "10.1.2.3", "Accept": "image"})
         return answer.status_code, answer.json()
 
     return ask
