@@ -29,7 +29,6 @@ class BackupError(Exception):
 def back_up(folder: Path) -> Path:
     """A new file in `folder`, readable by its owner alone. It has its name once it is whole."""
     suffix = _suffix()
-    _check_ours(connection.introspection.table_names(), f"The database {_name()}")
     target = folder / f"{PREFIX}{timezone.now():%Y%m%dT%H%M%SZ}{suffix}"
     part = target.with_suffix(f"{suffix}.part")
     try:
@@ -45,13 +44,15 @@ def back_up(folder: Path) -> Path:
                     _check_whole(copy, part)
             else:
                 _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
+            # Not before: a connection makes a file of SQLite that is not there.
+            _check_ours(connection.introspection.table_names(), f"The database {_name()}")
             part.rename(target)
         finally:
             part.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         raise BackupError(
-            f"{target} cannot be written ({error}). See that its disk is mounted and has room; no "
-            "copy was made, and none was removed."
+            f"{_name()} cannot be copied to {target} ({error}). See that the disks of both are "
+            "mounted and have room; no copy was made, and none was removed."
         ) from None
     return target
 
