@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 PATH = "/api/v1/catalog/"
 TIMEOUT_S = 60.0
 _HINTS = {
-    HTTPStatus.UNAUTHORIZED: "give a token with the scope `read` (Team → Tokens)",
-    HTTPStatus.FORBIDDEN: "give a token with the scope `read` (Team → Tokens)",
+    HTTPStatus.UNAUTHORIZED: "give a token with the scope `read` (Team → Settings)",
+    HTTPStatus.FORBIDDEN: "give a token with the scope `read` (Team → Settings)",
     HTTPStatus.NOT_FOUND: "check the address; the planner there may be an older version",
     HTTPStatus.TOO_MANY_REQUESTS: "wait a minute, and keep the catalog between calls",
 }

@@ -159,7 +159,7 @@ class TokenGate:
 
 _WORDS = {
     HTTPStatus.UNAUTHORIZED: "Send Authorization: Bearer with a token of the planner "
-    "(Team → Tokens); this one is absent, unknown, expired or revoked.",
+    "(Team → Settings); this one is absent, unknown, expired or revoked.",
     HTTPStatus.FORBIDDEN: "The token needs the scope read.",
     HTTPStatus.BAD_GATEWAY: "The planner's server cannot be asked about the token; try again.",
 }
