@@ -52,12 +52,10 @@ _PROBLEMS = {
 }
 SCHEMAS = "#/components/schemas/"
 _INPUT = f"{SCHEMAS}{{model}}Input"
-WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (
-    *(ComparisonRequest, PortfolioRequest, EstimateRequest),
-)
+WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, PortfolioRequest, EstimateRequest)
 """Requests that are a body of their own, named as they are; parts of them end in `Input`."""
 PARTS_OF_REQUESTS: tuple[type[BaseModel], ...] = (Server, CustomOffer, PriceAdjustment)
-ANSWERS: tuple[type[AnswerModel], ...] = (*(ComparisonAnswer, PortfolioAnswer, EstimateAnswer),)
+ANSWERS: tuple[type[AnswerModel], ...] = (ComparisonAnswer, PortfolioAnswer, EstimateAnswer)
 
 
 class PlannerSchema(AutoSchema):

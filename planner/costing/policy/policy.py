@@ -131,7 +131,8 @@ def find_policy(
     fitted_on = replace(
         decisions, simulation=simulation_of(simulation.inputs, fresh, plans)
     ).paths()
-    return evaluate(decisions, fitted_on, decisions.paths(), float(choice.expected.min()))
+    best = float(choice.expected[choice.admissible].min())
+    return evaluate(decisions, fitted_on, decisions.paths(), best)
 
 
 def evaluate(
