@@ -44,6 +44,7 @@ from planner.costing.advice.verdict import (
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
+    write_short,
 )
 from planner.costing.choice import round_to_error, standard_error
 from planner.costing.cost_model.terms import Calendar
@@ -276,9 +277,10 @@ class VerdictWords:
         if late is not None:
             yield late.sentence
         for use in self.facts.budget:
-            if use.chance is not None and use.chance < self.results.terms.certainty:
-                limit = self._money(use.budget)
-                yield f"The budget of {limit} is kept in {use.chance:.0%} of outcomes."
+            least = self.results.terms.certainty
+            if use.chance is not None and use.chance < least:
+                limit, share = self._money(use.budget), write_short(use.chance, least)
+                yield f"The budget of {limit} is kept in {share} of outcomes."
 
     def _money_parts(self) -> Iterator[str]:
         facts = self.facts
@@ -352,9 +354,10 @@ class VerdictWords:
         less = float((choice.total[choice.index] - choice.total[at]).mean())
         if at in choice.admissible or less <= 0 or choice.certain is None:
             return ""
+        in_time = write_short(float(choice.certain[at]), self.results.terms.certainty)
         return (
             f"Renting by the hour is expected to cost {self._rounded(less, self._expected()[1])} "
-            f"less, and has its machines in time in {choice.certain[at]:.0%} of outcomes."
+            f"less, and has its machines in time in {in_time} of outcomes."
         )
 
     def _all_reasons(self) -> Iterator[str]:

@@ -140,9 +140,18 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
         return f"{saves}; at least {least} is asked for."
-    chance, least = f"{refusal.chance:.0%}", f"{refusal.required_chance:.0%}"
-    chance = f"{refusal.chance:.1%}" if chance == least else chance
-    return f"{saves}, but in only {chance} of outcomes; {least} is asked for."
+    least_chance = refusal.required_chance
+    chance = write_short(refusal.chance, least_chance)
+    return f"{saves}, but in only {chance} of outcomes; {least_chance:.0%} is asked for."
+
+
+def write_short(share: float, least: float) -> str:
+    """A share that is less than is asked for, told apart from that.
+
+    >>> write_short(0.83, 0.9), write_short(0.896, 0.9)
+    ('83%', '89.6%')
+    """
+    return f"{share:.1%}" if f"{share:.0%}" == f"{least:.0%}" else f"{share:.0%}"
 
 
 def name_part(part: Part, inputs: ModelInputs) -> str:
