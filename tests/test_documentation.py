@@ -29,7 +29,6 @@ ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
-TABLE_ROW = re.compile(r"^\| ([^|]+?) \|(.*)\|$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|gpu_cost_planner|tests)/[\w./-]+)`")
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

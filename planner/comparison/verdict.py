@@ -58,8 +58,6 @@ HALF_PERCENT = 0.005
 """What is less is written as 0%."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
-ABOVE_P90 = 0.1
-"""Chance of more than the 90th percentile."""
 
 
 def build_verdict(

@@ -288,7 +288,8 @@ def _ended_contracts(facts: Facts) -> Iterator[Gaps]:
 
 
 def _undated_prices(facts: Facts) -> Iterator[Gaps]:
-    undated = [s.label for s in _listed(facts) if s.native and s.native.as_of is None]
+    priced = [(s.label, s.native) for s in facts.rented if s.native]
+    undated = [label for label, one in priced if one.source != "request" and one.as_of is None]
     if undated:
         yield {"labels": "; ".join(undated)}
 
@@ -297,10 +298,6 @@ def _absent_offers(facts: Facts) -> Iterator[Gaps]:
     for source in facts.rented:
         if source.native and source.native.absent_since:
             yield {"label": source.label, "day": source.native.absent_since}
-
-
-def _listed(facts: Facts) -> list[CapacitySource]:
-    return [s for s in facts.rented if s.native and s.native.source != "request"]
 
 
 def _spot(facts: Facts) -> Iterator[Gaps]:

@@ -277,10 +277,6 @@ def test_every_formula_gives_the_figure_written_with_it(name: str) -> None:
     assert formulas >= 2 * feasible
 
 
-def as_totals(answer: ComparisonAnswer) -> list[float]:
-    return [float(one.require_total()) for one in answer.feasible]
-
-
 @requests
 def test_totals_are_formulas_and_not_written_figures(name: str) -> None:
     rows = {row[0]: row for row in book(name, False)["Summary"]}

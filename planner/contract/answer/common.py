@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 
 class AnswerModel(BaseModel):
@@ -52,13 +52,6 @@ _set = object.__setattr__
 @cache
 def _all_fields(model: type[BaseModel]) -> set[str]:
     return set(model.model_fields)
-
-
-_SCALARS = [{"type": kind} for kind in ("string", "number", "boolean")]
-_OBJECT = {"type": "object", "additionalProperties": True}
-_LIST = {"type": "array", "items": {"anyOf": [*_SCALARS, _OBJECT]}}
-Json = Annotated[Any, WithJsonSchema({"anyOf": [*_SCALARS, _OBJECT, _LIST, {"type": "null"}]})]
-"""A JSON value, as a request writes it."""
 
 
 class ScenarioKey(StrEnum):

@@ -315,19 +315,16 @@ class _Part:
         return format_money(amount, self.currency)
 
 
-def share_of_hours(
-    plan: Scenario, source: CapacitySource, inputs: ModelInputs, before: int | None = None
-) -> float:
-    """Share of the plan's accelerator-hours that a source serves, or serves `before` a month: of
-    machines that rent whole what the demand needs of them, so that the shares of all sources sum
-    to 1."""
+def share_of_hours(plan: Scenario, source: CapacitySource, inputs: ModelInputs) -> float:
+    """Share of the plan's accelerator-hours that a source serves: of machines that rent whole what
+    the demand needs of them, so that the shares of all sources sum to 1."""
     hours = plan.used_hours.get(source.key)
     total_hours = float(plan.served_hours.sum())
     if hours is None or total_hours <= 0:
         return 0.0
     if source.term is None:
         hours = hours * _needed_share_of_rent(plan, inputs)
-    return float(hours[:before].sum()) * source.capacity / total_hours
+    return float(hours.sum()) * source.capacity / total_hours
 
 
 def _needed_share_of_rent(plan: Scenario, inputs: ModelInputs) -> NDArray[np.float64]:

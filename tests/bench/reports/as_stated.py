@@ -39,8 +39,6 @@ CODES = {
 }
 SUBMISSIONS = "llama2-70b-lora-"
 """Runs of MLPerf's Llama 2 70B: a step of 8 sequences of 8,192, of 64 on 64 A100."""
-BOUNDED = ("guanaco-65b",)
-"""Runs whose tokens are steps times batch times the longest example, grouped by length."""
 
 
 @cache

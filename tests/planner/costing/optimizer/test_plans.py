@@ -78,7 +78,6 @@ PARTS = replace(rental("parts", 1, 4.9, capacity=1.0), in_parts=True)
 SHARED_NODE = rental("spot", 1, 8.0, is_spot=True), rental("firm", 1, 40.0), PARTS
 PAID_LATER = replace(commitment("late", 2, monthly=5_000.0), payments=np.full(2, 60_000.0))
 ONE_PARTLY = replace(nodes(12, rental("node", 2, 20.0)), hours=np.full(2, 1200.0))
-HALLED = replace(server("dgx", 2, lead=0), limit_groups=("hall",), limit_sizes={"hall": 10.2})
 
 CASES = {
     "rent what is needed": (steady(2, 12, [rental("rent", 2, 20.0)]), 2 * 1095 * 20, {}),

@@ -156,10 +156,6 @@ def test_published_runs_have_the_attention_of_their_model():
     assert with_attention(attending(parameters=8.5e9), "jetmoe-8b").attention_width == 4096
 
 
-def training_of_memory(**changes):
-    return Training(**{"kind": "training", "parameters": 7e9, "tokens": 1e12, **changes})
-
-
 @pytest.mark.parametrize(
     ("precision", "gigabytes"), [("fp32", 28), ("fp16", 14), ("bf16", 14), ("fp8", 7)]
 )
