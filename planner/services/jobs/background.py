@@ -113,7 +113,7 @@ def _take(name: str, arguments: tuple[str, ...], queue: str, deadline: float) ->
         if not hasattr(_own, "process"):
             spawn = multiprocessing.get_context("spawn")
             _own.process = ProcessPoolExecutor(1, spawn, _begin)
-        while _own.process.submit(_run, name, arguments).result():
+        while _own.process.submit(_run, name, arguments).result() and not _is_stopping.is_set():
             pass  # Another job may wait.
     except BrokenProcessPool:
         logger.warning("A process of this server was killed; what it did is begun again.")
