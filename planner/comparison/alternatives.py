@@ -365,6 +365,8 @@ def try_without(
         most_solves=FEW_SOLVES,
         excluded=frozenset(others) if limit.keeps_to_one else frozenset(),
     )
+    if results.choice is not None and not choice.is_as_certain_as(results.choice):
+        return
     other = choice.plan
     expected = float(choice.expected[choice.index])
     saving = results.saving_of(other, lifted.inputs, expected, work) + gained if plan else None

@@ -324,7 +324,7 @@ class _Table:
             prices[rows] = value / price
             return self._with(prices=prices)
 
-        machine = rent.instance_type or rent.label
+        machine = rent.label if rent.instance_type in ("", "custom") else rent.instance_type
         unit = f"{self.results.request.currency}/h"
         return _Held(
             f"rental_prices.{name.removeprefix('on ')}", f"Rent {name}, {machine}", unit, price,

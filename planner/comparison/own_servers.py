@@ -45,7 +45,8 @@ def weigh_sale(results: ComparisonResults) -> Advice:
 def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advice:
     calendar, money = results.calendar, partial(format_money, currency=results.request.currency)
     now, end = _fetched(results, 0), _fetched(results, calendar.months)
-    fetched = money(now[1])
+    after_tax = " after tax" * (calendar.tax_rate > 0)
+    fetched = f"{money(now[1])}{after_tax}"
     limit = LIMITS["in_place"]
     limit = replace(limit, why=f"{limit.why} The saving counts {fetched} that they fetch now.")
     without = None
@@ -70,7 +71,8 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advic
     if idle < calendar.months and spared > results.terms.effort_cost:
         return (
             f"Sell {them} in {calendar.month(idle):%B %Y}, when the work is done, for "
-            f"{money(then[1])}: {money(spared)} better in present value than at the plan's end.",
+            f"{money(then[1])}{after_tax}: {money(spared)} better in present value than at the "
+            "plan's end.",
             (),
         )
     more = "no other plan does the work well"

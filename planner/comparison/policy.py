@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -10,7 +10,7 @@ from itertools import groupby
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import Category
-from planner.contract.answer.policy import PolicyAnswer, Trigger, TriggerPrice, Unit
+from planner.contract.answer.policy import Action, PolicyAnswer, Trigger, TriggerPrice, Unit
 from planner.contract.answer.verdict import DecisionPart
 from planner.costing.advice.decision import list_parts, write_units
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -22,7 +22,7 @@ from pricing.common.words import capitalize_first, pluralize
 from pricing.market.offers import HOURS_PER_MONTH
 
 FAN = "p10", "p50", "p90"
-VERBS = {"buy": "buy", "lease": "lease", "commit": "sign"}
+VERBS: Mapping[str, Action] = {"buy": "buy", "lease": "lease", "commit": "sign"}
 
 
 def build_policy(results: ComparisonResults) -> PolicyAnswer | None:
@@ -54,23 +54,38 @@ class _Words:
         return format_month(self.results.calendar.month(month))
 
     def _sentence(self, triggers: Sequence[Trigger]) -> str:
-        if not triggers:
+        first, every = self.result.first, pluralize(self.result.decisions.every_months, "month")
+        if not self.result.is_worth_telling:
             return (
-                "Decide now: being able to decide again every "
-                f"{pluralize(self.result.decisions.every_months, 'month')} is worth too little to "
+                f"Decide now: being able to decide again every {every} is worth too little to "
                 "wait for."
             )
-        first, worth = self.result.first, _two_digits(self.result.worth)
-        able = "sell" if first.name.startswith(START) else "wait"
-        amount = format_money(worth, self.results.request.currency)
+        able = "wait"
+        if first.name.startswith(START):
+            able = "sell" if {one.action for one in triggers} == {"sell"} else "decide again"
+        amount = format_money(_two_digits(self.result.worth), self.results.request.currency)
         now = f"{self._name(first.name)} now."
         if self._is_advised:
             now = capitalize_first(now)
         else:  # as the plan is judged without what it is worth to sell or to wait
-            now = f"If you decide again every {self.result.decisions.every_months} months: {now}"
-        return " ".join(
-            [now, *_join_triggers(triggers), f"Being able to {able} is worth {amount}."]
-        )
+            now = f"If you decide again every {every}: {now}"
+        return " ".join([now, *self._join(triggers), f"Being able to {able} is worth {amount}."])
+
+    def _join(self, triggers: Sequence[Trigger]) -> Iterator[str]:
+        """What to do if a price turns it, or unless one does where those of today call for it."""
+
+        def move(one: Trigger) -> tuple[str, str, bool]:
+            return one.action, one.what, one.is_crossed(one.today, one.month)
+
+        for (action, what, is_crossed), rows in groupby(sorted(triggers, key=move), key=move):
+            each = list(rows)
+            first = parse_month(min(row.month for row in each))
+            prices = (
+                self._condition(one.price_of, one.is_above != is_crossed, one.at, one.unit)
+                for one in each
+            )
+            when = f"{'unless' if is_crossed else 'if'} {' or '.join(prices)}"
+            yield f"{capitalize_first(action)} {what} in {first:%B %Y} {when}."
 
     @property
     def _is_advised(self) -> bool:
@@ -79,7 +94,8 @@ class _Words:
         if not first.name.startswith(START):
             return not started
         return (
-            self.result.decisions.bundles[costing.bundle_of(first)].units.keys() <= started.keys()
+            self.result.decisions.bundles[costing.bundle_of(first.name)].units.keys()
+            <= started.keys()
         )
 
     def _name(self, move: str) -> str:
@@ -124,12 +140,9 @@ class _Words:
             ]
             at, month = prices[one.date], self._month(months[one.date])
             assert at is not None
-            action = "sell" if one.move == SELL else parts[0].action
             what = " and ".join(map(_what, parts))
-            side = "above" if one.is_above else "below"
-            amount = self._write(at, unit)
             yield Trigger(
-                action=action,
+                action="sell" if one.move == SELL else VERBS[parts[0].action],
                 what=what,
                 source=one.key,
                 price_of=price_of,
@@ -149,7 +162,7 @@ class _Words:
                     for month, price, fan in zip(months[1:], prices[1:], one.fan[1:], strict=True)
                 ),
                 chance=round(one.chance, 4),
-                condition=f"{price_of} is {side} {amount}",
+                condition=self._condition(price_of, one.is_above, at, unit),
             )
 
     def _prices(self) -> dict[str, float]:
@@ -182,29 +195,18 @@ class _Words:
         rents = [float(one.per_hour[month]) for one in charges if one.is_rent]
         return sum(rents) / source.accelerators
 
-    def _write(self, price: float, unit: Unit) -> str:
+    def _condition(self, price_of: str, is_above: bool, price: float, unit: Unit) -> str:
         currency = self.results.request.currency
-        if unit == "per accelerator-hour":
-            return f"{price:,.2f} {currency} an hour"
-        return format_money(_two_digits(price), currency)
+        amount = f"{price:,.2f} {currency} an hour"
+        if unit == "per server":
+            amount = format_money(_two_digits(price), currency)
+        return f"{price_of} is {'above' if is_above else 'below'} {amount}"
 
 
 def _what(part: DecisionPart) -> str:
     assert part.units is not None
     term = f" for {pluralize(part.term_months, 'month')}" if part.term_months else ""
     return f"{write_units(part.units)} × {part.label}{term}"
-
-
-def _join_triggers(triggers: Sequence[Trigger]) -> Iterator[str]:
-    def move(one: Trigger) -> tuple[str, str]:
-        return one.action, one.what
-
-    for (action, what), rows in groupby(sorted(triggers, key=move), key=move):
-        each = list(rows)
-        first = parse_month(min(row.month for row in each))
-        prices = " or ".join(row.condition for row in each)
-        verb = capitalize_first(VERBS.get(action, action))
-        yield f"{verb} {what} in {first:%B %Y} if {prices}."
 
 
 def _two_digits(amount: float) -> float:

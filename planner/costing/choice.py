@@ -467,12 +467,21 @@ class Choice:
             best.setdefault(frozenset(self.candidates[i].binding), i)
         return list(best.values())
 
+    @property
+    def certainty(self) -> Floats:
+        """[P] share of outcomes in which a candidate keeps to the budget and has its machines."""
+        return self.within_budget if self.certain is None else self.certain
+
+    def is_as_certain_as(self, other: Choice) -> bool:
+        """Whether its plan is certain enough, or as certain as that of another choice."""
+        least = min(self.terms.certainty, float(other.certainty[other.index]))
+        return bool(self.certainty[self.index] >= least - CERTAINTY_SLACK)
+
     @cached_property
     def admissible(self) -> list[int]:
         """Candidates that are certain enough, or as certain as can be."""
-        certain = self.within_budget if self.certain is None else self.certain
-        least = min(self.terms.certainty, float(certain.max()) - CERTAINTY_SLACK)
-        return [i for i in range(len(self.candidates)) if certain[i] >= least]
+        least = min(self.terms.certainty, float(self.certainty.max()) - CERTAINTY_SLACK)
+        return [i for i in range(len(self.candidates)) if self.certainty[i] >= least]
 
 
 def choose(choice: Choice) -> Choice:

@@ -11,6 +11,7 @@ from planner.contract.answer.common import AnswerModel, Money, Months, Share
 
 MONTH = r"^\d{4}-\d{2}$"
 Unit = Literal["per accelerator-hour", "per server"]
+Action = Literal["buy", "lease", "sign", "sell"]
 
 
 class TriggerPrice(AnswerModel):
@@ -37,7 +38,7 @@ class TriggerPrice(AnswerModel):
 class Trigger(AnswerModel):
     """A price to watch, and what to do when it is crossed, all else as today."""
 
-    action: Literal["buy", "lease", "commit", "sell"] = Field(description="What to do then.")
+    action: Action = Field(description="What to do then.")
     what: str = Field(description="Units and machine.")
     source: str = Field(description="Key of the offer or server whose price is watched.")
     price_of: str = Field(description="What price it is, in words.")

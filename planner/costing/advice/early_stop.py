@@ -104,10 +104,11 @@ def describe_end(plan: Scenario, inputs: ModelInputs, risk: RiskParameters, curr
     }
     words = [w.format(format_money(sum_, currency)) for w, sum_ in left.items() if sum_]
     if any(units[stop.months :].any() for units in plan.units_started.values()):
-        words.append(f"{'and ' if words else ''}nothing later is signed or bought")
+        words.append("nothing later is signed or bought")
     if not words and all(line.month < stop.months for line in plan.lines):
         return ""  # all work is done by then
-    return f"{ends}, {', '.join(words) or 'nothing is owed any more'}."
+    rest, last = ", ".join(words[:-1]), words[-1] if words else "nothing is owed any more"
+    return f"{ends}, {f'{rest} and ' * bool(rest)}{last}."
 
 
 def _share_signed(plan: Scenario, source: CapacitySource | None, due: int, months: int) -> float:

@@ -103,13 +103,13 @@ class PolicyResult:
 
     @property
     def is_worth_telling(self) -> bool:
-        """Whether it is worth waiting for anything."""
-        return bool(self.triggers) and self.worth >= WORTH_TELLING * abs(self.fixed)
+        """Whether being able to decide again is worth a word."""
+        return self.worth > 0.0 and self.worth >= WORTH_TELLING * abs(self.fixed)
 
 
-def bundle_of(move: Move) -> int:
-    """The bundle that a move starts."""
-    return int(move.name.partition(" ")[2])
+def bundle_of(name: str) -> int:
+    """The bundle that a move of this name starts."""
+    return int(name.partition(" ")[2])
 
 
 def find_policy(
@@ -195,21 +195,24 @@ def _chance(name: str, made: Sequence[NDArray[np.intp]], paths: Paths) -> float:
 def _list_triggers(
     decisions: Decisions, policy: Policy, paths: Paths, made: Sequence[NDArray[np.intp]]
 ) -> tuple[Trigger, ...]:
-    """What is waited for before a bundle is started, or, where one is started now, sold."""
+    """What is waited for before a bundle is started or, where one is started now, sold or followed
+    by another once its service has ended."""
     first = paths.moves[0][int(made[0][0])]
-    names = [f"{START} {b}" for b in range(len(decisions.bundles))]
-    names = [SELL] if first.name in names else names
+    starts = [f"{START} {b}" for b in range(len(decisions.bundles))]
+    positions = [
+        first.end if any(move.start == first.end for move in moves) else 0 for moves in paths.moves
+    ]
     rows = []
-    for name in names:
+    for name in [*starts, SELL] if first.name in starts else starts:
         chance = _chance(name, made, paths)
-        bundle = bundle_of(first) if name == SELL else names.index(name)
+        bundle = bundle_of(first.name if name == SELL else name)
         own, sources = decisions.bundles[bundle].units, decisions.simulation.inputs.by_key
         for column, key in enumerate(decisions.figures if chance >= LEAST_CHANCE else ()):
             if key not in own and sources[key].term is not None:
                 continue  # the price of what is held instead
             is_above = (key in own) == (name == SELL)
             factors = [
-                _turn(policy.fits[k], paths, k, first.end, name, column, is_above)
+                _turn(policy.fits[k], paths, k, positions[k], name, column, is_above)
                 for k in range(1, len(paths))
             ]
             if any(factors):

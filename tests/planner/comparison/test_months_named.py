@@ -40,6 +40,12 @@ def test_a_provider_is_used_in_its_months_and_another_beside() -> None:
     assert total(asked(NORTH, SOUTH, constraints=since)) == pytest.approx(730 * (10 * 20 + 2 * 24))
 
 
+def test_months_that_leave_no_plan_are_named_as_the_limit() -> None:
+    until = {"provider_months": [{"provider": "north", "last": "2027-06"}]}
+    answer = asked(NORTH, constraints=until, cheaper_if=True).answer
+    assert "constraints.provider_months" in [one.field for one in answer.cheaper_if]
+
+
 def test_a_provider_may_be_used_in_each_of_several_spans() -> None:
     spans = [{"provider": "north", "last": "2027-02"}, {"provider": "north", "first": "2027-11"}]
     one = asked(NORTH, SOUTH, constraints={"provider_months": spans})

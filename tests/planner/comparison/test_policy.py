@@ -100,6 +100,31 @@ def test_what_is_bought_now_may_be_sold_and_the_advice_is_not_contradicted() -> 
     assert "Being able to sell is worth" in found.sentence
 
 
+def test_what_follows_a_contract_is_said_where_deciding_again_is_worth_something() -> None:
+    """A year is signed at once; of the year after it the price of a server decides."""
+    year = {"label": "A year", "provider": "aws", "accelerator": "H100 SXM",
+            "accelerator_count": 8, "purchase_option": "reserved", "term_months": 12,
+            "usd_per_hour": 20, "upfront_usd": 60_000}  # fmt: skip
+    box = {"server": "custom", "label": "Box", "accelerator": "H100 SXM", "accelerator_count": 8,
+           "unit_price": 230_000, "running_cost_per_hour": 5, "lead_time_months": 0}  # fmt: skip
+    on_demand = {**year, "label": "By the hour", "purchase_option": "on_demand",
+                 "term_months": None, "upfront_usd": 0, "usd_per_hour": 40}  # fmt: skip
+    found = policy_of(
+        compared(
+            hours=8 * 730, horizon_months=24, use_catalog=False, custom_offers=[on_demand, year],
+            constraints={"capex_months": ["2028-01"]}, decide_every_months=3,
+            on_prem={"servers": [box], "useful_life_months": 24, "residual_rate": 0},
+        )
+    )  # fmt: skip
+    assert found.worth >= found.best_fixed / 50
+    first, bought, again = found.sentence.split(". ")[:3]
+    assert first == "Sign 1 × A year for 12 months now"
+    assert bought.startswith("Buy 1 × Box in January 2028 if the price of Box is below")
+    assert again.startswith("Sign 1 × A year for 12 months in January 2028 unless H100 rent is")
+    assert found.sentence.endswith(" USD.")
+    assert "Being able to decide again is worth" in found.sentence
+
+
 def test_at_prices_of_large_clouds_nothing_is_waited_for() -> None:
     one = eight_h100(6.88)
     found = policy_of(one)
