@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
@@ -580,16 +581,17 @@ def likeliest_late(results: ComparisonResults) -> LateWork | None:
     if advised is None or simulation is None or results.request.workload.kind == "serving":
         return None
     plan, windows = results.scenarios[advised], results.preparation.windows
-    factors = simulation.hours_factors
-    late = [] if factors is None else list(_late_for_hours(results, plan, factors))
+    factors, waits = simulation.hours_factors, np.zeros(simulation.parameters.samples, bool)
     if simulation.outcomes.waits is not None and windows:
-        share = float(simulation.cost([plan])[3, 0].mean())
-        late.append(LateWork(share, math.inf, *windows[-1][1:]))
+        waits = simulation.cost([plan])[3, 0] > 0.5
+    late = [] if factors is None else list(_late_work(results, plan, factors, waits))
+    if waits.any():
+        late.append(LateWork(float(waits.mean()), math.inf, *windows[-1][1:]))
     return max(late, default=None)
 
 
-def _late_for_hours(
-    results: ComparisonResults, plan: Scenario, factors: Floats
+def _late_work(
+    results: ComparisonResults, plan: Scenario, factors: Floats, waits: NDArray[np.bool_]
 ) -> Iterator[LateWork]:
     available, hours = hours_of_machines(plan, results.inputs), results.inputs.hours
     if results.early_finish is not None:  # what is not done by then goes on to the deadline
@@ -597,7 +599,9 @@ def _late_for_hours(
     for months, last, has_deadline in results.preparation.windows:
         needed, most = hours[months].sum(), available[months].sum()
         if needed and most:
-            share = float((factors * needed > most * (1.0 + _NOISE)).mean())
+            is_long = factors * needed > most * (1.0 + _NOISE)
             longest = float(np.percentile(factors, 90) * needed / most)
             more = math.ceil(longest * 100 - 100) / 100
-            yield LateWork(share, more, last, has_deadline)
+            if waits.mean() > is_long.mean() or (waits.any() and more <= 0.0):
+                more = math.inf  # more of what is not there does not help
+            yield LateWork(float((is_long | waits).mean()), more, last, has_deadline)

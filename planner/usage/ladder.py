@@ -6,8 +6,8 @@ an hour, used or not, for τ periods. Each level is decided by itself, at the st
 which it is not committed:
 
 - `newsvendor`: sign where the use expected over the term is worth the price, s · Ū_d ≥ α, with Ū_d
-  the mean of the last eight weeks and s = 0.7 what of it a term keeps. Without s this is the
-  quantile 1 − α of the hourly use (Shaved Ice, Snowflake 2024).
+  the mean of the last eight weeks (for a term of a year, of as much of another) and s = 0.7 what of
+  it a term keeps. Without s this is the quantile 1 − α of the hourly use (Shaved Ice, 2024).
 - `break_even`: sign once what the level has cost on demand within the last τ periods, while it was
   not committed, reaches what a contract costs, α · τ (Wang, Li, Liang 2013). It never costs more
   than twice the hindsight plan and one contract a level; a rule that knows no future can promise
@@ -98,10 +98,11 @@ class Ladder:
         'Commit 12 units now. On the use so far the rule costs 6% more than hindsight.'
         """
         now = f"Commit {self.sign_now:g} units now." if self.sign_now else "Commit nothing now."
-        later = [row for row in self.months[1:] if row.sign > 0]
-        if later:
-            first = later[0]
-            now += f" Commit {first.sign:g} more in month {first.month + 1} if use is as expected."
+        pairs = zip(self.months, self.months[1:], strict=False)
+        before, then = next((pair for pair in pairs if pair[1].sign > 0), (None, None))
+        if before and then:
+            more = "more" if then.committed > before.committed else "again"
+            now += f" Commit {then.sign:g} {more} in month {then.month + 1} if use is as expected."
         if self.past_ratio is not None:
             now += (
                 f" On the use so far the rule costs {self.past_ratio - 1:.0%} more than hindsight."
