@@ -215,7 +215,7 @@ class Usage:
             part = in_year[:, min(line.month, calendar.months - 1)]
             if used.any() and (line.category in DATED or is_of_resale(line)):
                 part = used / used.sum()
-            for at in [_machine(self.source(line.source))] * bool(used.any()) + [_ALL]:
+            for at in [_ALL, *([_machine(self.source(line.source))] if used.any() else [])]:
                 rows[at][1] += float(line.amount) * part
         for place, year in enumerate(years.tolist()):
             for (accelerator, kind), row in sorted(rows.items()):

@@ -58,6 +58,12 @@ def test_an_hour_that_is_only_rented_costs_its_rent():
     assert [one.cost_per_hour for one in rates] == pytest.approx([2.0] * 4, abs=1e-3)
 
 
+def test_tax_is_in_the_rates_of_all_machines():
+    taxed = planned(relay(finance={"tax_rate": 0.3}))
+    every = [one.cost for one in taxed.rate_card if one.kind == "all"]
+    assert sum(every) == pytest.approx(taxed.total_cost, abs=1)
+
+
 def test_the_rate_card_spreads_capital_and_sums_to_the_total(answer):
     every = [one for one in answer.rate_card if one.kind == "all"]
     assert [one.year for one in every] == [2027, 2028, 2029]
