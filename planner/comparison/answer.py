@@ -155,12 +155,8 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
 
 
 def _list_stops(results: ComparisonResults) -> tuple[EarlyStop, ...]:
-    plan = results.advised
-    rows = (
-        ()
-        if plan is None
-        else list_stops(plan, results.inputs, STOP_MONTHS, results.risk_parameters.end_after_months)
-    )
+    plan, after = results.advised, results.risk_parameters.end_after_months
+    rows = list_stops(plan, results.inputs, STOP_MONTHS, after) if plan else ()
     leaves_any = any(row.owed or row.resale or row.paid_ahead for row in rows)
     return tuple(_copy(EarlyStop, row) for row in rows) if leaves_any else ()
 

@@ -241,14 +241,13 @@ def bound(
     return after[0]
 
 
-def best_fixed(paths: Paths) -> tuple[float, tuple[str, ...]]:
-    """Least mean cost of moves that are all decided today, and their names."""
-    after: dict[int, tuple[float, tuple[str, ...]]] = {}
+def best_fixed(paths: Paths) -> float:
+    """Least mean cost of moves that are all decided today."""
+    after: dict[int, float] = {}
     for moves in reversed(paths.moves):
-        best: dict[int, tuple[float, tuple[str, ...]]] = {}
+        best: dict[int, float] = {}
         for move in moves:
-            cost, names = after.get(move.end, (0.0, ()))
-            whole = float(move.cost.mean()) + cost, (move.name, *names)
+            whole = float(move.cost.mean()) + after.get(move.end, 0.0)
             best[move.start] = min(best.get(move.start, whole), whole)
         after = best
     return after[0]

@@ -51,8 +51,3 @@ def test_a_loan_is_owed_with_its_interest() -> None:
     later = sum(float(line.amount) for line in lines if line.month >= 12)
     assert later > 100_000
     assert owed(one, 12)[0] == pytest.approx(later)
-
-
-def test_what_is_rented_by_the_hour_leaves_nothing() -> None:
-    one = compared(catalog(offer("20.00")), hours=400, on_prem={"servers": []})
-    assert one.answer.stops == ()

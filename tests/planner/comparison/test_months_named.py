@@ -122,13 +122,6 @@ def test_a_server_that_is_never_on_sale_changes_nothing_for_another() -> None:
     assert own(never).why_not == ("no server may be ordered in any month of the plan",)
 
 
-def test_a_server_not_on_sale_in_the_months_with_capital_is_not_bought() -> None:
-    servers = [BOX | {"label": "Later", "available_from": "2027-06"}, BOX]
-    named = {"capex_months": ["2027-01"]}
-    one = asked(NORTH, months=36, on_prem={"servers": servers}, constraints=named)
-    assert started(one) == {"server:Box": [0]}
-
-
 @pytest.mark.parametrize(
     "months", [{}, {"first": "2027-03", "last": "2027-02"}, {"provider": "nrth", "last": "2027-03"}]
 )
