@@ -86,7 +86,7 @@ def _share_left(source: CapacitySource | None, start: int, months: int) -> float
 def describe_end(plan: Scenario, inputs: ModelInputs, risk: RiskParameters, currency: str) -> str:
     """What a plan leaves if its project ends, in the worst of the quarters in which it may; empty
     where that has no chance within the plan."""
-    after, chance = risk.end_after_months, f"{risk.end_probability:.0%}"
+    after, chance = risk.end_after_months, f"{100.0 * risk.end_probability:.3g}%"
     stops = list_stops(plan, inputs, QUARTER_MONTHS, after)
     stops = tuple(one for one in stops if after in (0, one.months))
     if not risk.end_probability or not stops:
