@@ -99,10 +99,9 @@ class _Words:
         )
 
     def _name(self, move: str) -> str:
-        kind, _, index = move.partition(" ")
-        if kind != START:
+        if not move.startswith(START):
             return self._waiting
-        parts = self._bundles[int(index)]
+        parts = self._bundles[costing.bundle_of(move)]
         return " and ".join(f"{VERBS[part.action]} {_what(part)}" for part in parts)
 
     @cached_property
@@ -162,7 +161,6 @@ class _Words:
                     for month, price, fan in zip(months[1:], prices[1:], one.fan[1:], strict=True)
                 ),
                 chance=round(one.chance, 4),
-                condition=self._condition(price_of, one.is_above, at, unit),
             )
 
     def _prices(self) -> dict[str, float]:

@@ -351,7 +351,7 @@ class VerdictWords:
             return ""
         at = min(range(len(choice.candidates)), key=choice.rank_of)
         less = float((choice.total[choice.index] - choice.total[at]).mean())
-        if at in choice.admissible or less <= 0 or choice.certain is None:
+        if at in choice.admissible or less <= 0:
             return ""
         in_time = write_short(float(choice.certain[at]), self.results.terms.certainty)
         return (

@@ -230,9 +230,7 @@ def choose_at(
     present, total, paid, late = costs
     is_within = paid <= (np.inf if budget is None else budget + 0.5)
     certain = (is_within & (late < 0.5)).mean(axis=1)
-    return choose(
-        Choice(tuple(candidates), present, total, is_within.mean(axis=1), terms, certain=certain)
-    )
+    return choose(Choice(tuple(candidates), present, total, is_within.mean(axis=1), certain, terms))
 
 
 def _move_units(
@@ -395,10 +393,10 @@ class Choice:
     """[P, N] nominal cost."""
     within_budget: Floats
     """[P] share of outcomes in which a candidate keeps the total budget."""
+    certain: Floats
+    """[P] the same in which it has the machines in time as well."""
     terms: Terms
     index: int = 0
-    certain: Floats | None = None
-    """[P] the same in which it has the machines in time as well; None: as often."""
     refused: Mapping[int, Refusal] = field(default_factory=dict)
 
     @property
@@ -467,21 +465,16 @@ class Choice:
             best.setdefault(frozenset(self.candidates[i].binding), i)
         return list(best.values())
 
-    @property
-    def certainty(self) -> Floats:
-        """[P] share of outcomes in which a candidate keeps to the budget and has its machines."""
-        return self.within_budget if self.certain is None else self.certain
-
     def is_as_certain_as(self, other: Choice) -> bool:
         """Whether its plan is certain enough, or as certain as that of another choice."""
-        least = min(self.terms.certainty, float(other.certainty[other.index]))
-        return bool(self.certainty[self.index] >= least - CERTAINTY_SLACK)
+        least = min(self.terms.certainty, float(other.certain[other.index]))
+        return bool(self.certain[self.index] >= least - CERTAINTY_SLACK)
 
     @cached_property
     def admissible(self) -> list[int]:
         """Candidates that are certain enough, or as certain as can be."""
-        least = min(self.terms.certainty, float(self.certainty.max()) - CERTAINTY_SLACK)
-        return [i for i in range(len(self.candidates)) if self.certainty[i] >= least]
+        least = min(self.terms.certainty, float(self.certain.max()) - CERTAINTY_SLACK)
+        return [i for i in range(len(self.candidates)) if self.certain[i] >= least]
 
 
 def choose(choice: Choice) -> Choice:

@@ -52,7 +52,6 @@ class Trigger(AnswerModel):
     month: str = Field(description="That date, YYYY-MM.", pattern=MONTH)
     by_date: tuple[TriggerPrice, ...] = Field(description="The same at every date.")
     chance: Share = Field(description="Share of the outcomes in which the move is ever made.")
-    condition: str = Field(description="The same in words.")
 
     def at_month(self, month: str) -> float | None:
         """Price at the last date up to a month, YYYY-MM; before the first one at that."""

@@ -195,5 +195,6 @@ def test_no_plan_that_is_tried_by_itself_costs_half_a_percent_less(seed: int) ->
             plans.append(plan)
     present, total, *_ = simulation.cost(plans)
     candidates = tuple(Candidate(plan, found.inputs.by_key) for plan in plans)
-    every = choose(Choice(candidates, present, total, np.ones(len(plans)), found.terms))
+    sure = np.ones(len(plans))
+    every = choose(Choice(candidates, present, total, sure, sure, found.terms))
     assert choice.expected[choice.index] <= every.expected[every.index] * 1.005 + 0.01

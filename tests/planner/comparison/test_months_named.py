@@ -52,12 +52,6 @@ def test_a_provider_may_be_used_in_each_of_several_spans() -> None:
     assert total(one) == pytest.approx(730 * (4 * 20 + 8 * 24))
 
 
-def test_months_that_leave_none_out_change_nothing() -> None:
-    every = {"provider_months": [{"provider": "north", "first": "2027-01", "last": "2027-12"}]}
-    free, named = (asked(NORTH, YEAR, SOUTH, constraints=c) for c in ({}, every))
-    assert named.answer.verdict == free.answer.verdict
-
-
 def test_no_contract_goes_on_after_the_last_month_of_its_provider() -> None:
     short, whole = ({"provider_months": [{"provider": "north", "last": last}]}
                     for last in ("2027-11", "2027-12"))  # fmt: skip

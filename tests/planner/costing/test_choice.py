@@ -30,7 +30,7 @@ def chosen(*plans: tuple[Any, list[float]], kept: list[float] | None = None) -> 
     candidates, costs = zip(*plans, strict=True)
     present = np.array(costs)
     share = np.ones(len(plans)) if kept is None else np.array(kept)
-    return choose(Choice(candidates, present, present, share, TERMS))
+    return choose(Choice(candidates, present, present, share, share, TERMS))
 
 
 @pytest.mark.parametrize(

@@ -131,8 +131,11 @@ def test_a_growing_use_is_committed_step_by_step() -> None:
 
 
 def test_use_by_month_is_planned_as_well() -> None:
-    ladder = plan_ladder([100.0, 104.0, 101.0] * 6, 4.0, 2.4, every_hours=730)
-    assert 95.0 <= ladder.sign_now <= 104.0
+    """By hand: of 18 months at 10, 4 and 6 units break-even costs 86.0, hindsight 68.4."""
+    use = [10.0] * 3 + [4.0] * 9 + [6.0] * 6
+    ladder = plan_ladder(use, 4.0, 2.4, every_hours=730)
+    assert (ladder.rule, ladder.sign_now) == ("break_even", 4.0)
+    assert ladder.past_ratio == pytest.approx(86.0 / 68.4)
 
 
 def test_a_short_history_takes_the_rule_that_is_proven() -> None:

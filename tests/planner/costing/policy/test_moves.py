@@ -119,10 +119,3 @@ def test_a_server_sold_fetches_its_value_of_the_day() -> None:
     assert is_free.sum() > 50
     assert (fetched / (value * prices))[is_free] == pytest.approx(1.0)
     assert (fetched <= value * prices + 1e-6).all()
-
-
-def test_what_is_known_at_first_is_the_same_on_all_paths() -> None:
-    _, decisions, paths = decided()
-    assert len(paths) == len(decisions.months) == 8
-    assert np.ptp(paths.state[0], axis=0).max() == 0
-    assert (np.ptp(paths.state[4], axis=0) > 0).all()
