@@ -64,8 +64,8 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advic
     )
     if without is not None and saving > max(least_saving(plan, SELLING), Decimal(spared)):
         return (
-            f"Better sell {them} now for {fetched}, if space and people then cost nothing: the "
-            f"plan without saves {money(saving)} in present value.",
+            f"Selling {them} now for {fetched} saves {money(saving)} in present value, if space "
+            "and people then cost nothing.",
             (without,),
         )
     if idle < calendar.months and spared > results.terms.effort_cost:

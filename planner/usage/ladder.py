@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from planner.usage.forecast import MIN_HISTORY, forecast
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.words import pluralize
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -97,7 +98,8 @@ class Ladder:
         >>> Ladder("newsvendor", (month,), 70.0, 0.0, 100.0, 1.06).sentence
         'Commit 12 units now. On the use so far the rule costs 6% more than hindsight.'
         """
-        now = f"Commit {self.sign_now:g} units now." if self.sign_now else "Commit nothing now."
+        units = pluralize(int(self.sign_now), "unit") if self.sign_now else "nothing"
+        now = f"Commit {units} now."
         pairs = zip(self.months, self.months[1:], strict=False)
         before, then = next((pair for pair in pairs if pair[1].sign > 0), (None, None))
         if before and then:
@@ -134,6 +136,8 @@ def plan_ladder(
     """
     _check(use, on_demand_per_hour, committed_per_hour, term_months, months, every_hours)
     hours = np.asarray(use, dtype=np.float64)
+    if not all(0.0 <= units < 1e9 and left >= 0 for units, left in held):
+        raise InvalidInput("held", "has less than no units, or than no months")
     weeks = _by_period(hours, every_hours)
     period_hours = every_hours * weeks.shape[1]
     price = Price(

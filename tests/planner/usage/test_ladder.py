@@ -154,6 +154,7 @@ def test_a_short_history_takes_the_rule_that_is_proven() -> None:
         ({"term_months": 0}, "term_months"),
         ({"months": 99}, "months"),
         ({"every_hours": 0.1}, "every_hours"),
+        ({"held": [(-1.0, 5)]}, "held"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(fields: dict[str, Any], field: str) -> None:

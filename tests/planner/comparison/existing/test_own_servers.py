@@ -44,8 +44,8 @@ def test_a_plan_without_them_counts_what_they_fetch_now_and_not_at_the_end(
     assert float(one.total) == pytest.approx(rented - today, abs=1)
     assert answer.verdict is not None
     assert answer.verdict.reasons[0] == (
-        f"Better sell 1 × Box now for {today:,.0f} USD, if space and people then cost nothing: "
-        f"the plan without saves {saved:,.0f} USD in present value."
+        f"Selling 1 × Box now for {today:,.0f} USD saves {saved:,.0f} USD in present value, if "
+        "space and people then cost nothing."
     )
 
 
