@@ -241,13 +241,14 @@ def bound(
     return after[0]
 
 
-def best_fixed(paths: Paths) -> float:
-    """Least mean cost of moves that are all decided today."""
-    after: dict[int, float] = {}
+def best_fixed(paths: Paths) -> tuple[float, tuple[str, ...]]:
+    """Least mean cost of moves that are all decided today, and their names."""
+    after: dict[int, tuple[float, tuple[str, ...]]] = {}
     for moves in reversed(paths.moves):
-        best: dict[int, float] = {}
+        best: dict[int, tuple[float, tuple[str, ...]]] = {}
         for move in moves:
-            whole = float(move.cost.mean()) + after.get(move.end, 0.0)
+            cost, names = after.get(move.end, (0.0, ()))
+            whole = float(move.cost.mean()) + cost, (move.name, *names)
             best[move.start] = min(best.get(move.start, whole), whole)
         after = best
     return after[0]

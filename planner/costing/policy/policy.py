@@ -142,7 +142,7 @@ def evaluate(
     policy = fit_policy(fitted_on)
     made = moves_made(policy, paths)
     first = paths.moves[0][int(made[0][0])]
-    expected, fixed = float(follow(policy, paths).mean()), min(best_fixed(paths), best_plan)
+    expected, fixed = float(follow(policy, paths).mean()), min(best_fixed(paths)[0], best_plan)
     is_cheaper = expected < fixed  # a plan may make moves that no policy has
     return PolicyResult(
         decisions=decisions,
