@@ -92,23 +92,22 @@ def describe_end(plan: Scenario, inputs: ModelInputs, risk: RiskParameters, curr
     if not risk.end_probability or not stops:
         return ""
     stop = max(stops, key=lambda one: one.owed + one.paid_ahead)
-    when = f"after {pluralize(stop.months, 'month')}"
-    ends = f"If the project ends {when} (a chance of {chance})"
-    if not after:
-        worst = f", at worst {when}" if stop.owed or stop.paid_ahead or stop.resale else ""
-        ends = f"If the project ends ({chance} each quarter){worst}"
     left = {
         "{} is still owed": stop.owed,
         "{} paid upfront is lost": stop.paid_ahead,
         "the servers fetch {}": stop.resale,
     }
     words = [w.format(format_money(sum_, currency)) for w, sum_ in left.items() if sum_]
+    when = f"after {pluralize(stop.months, 'month')}"
+    ends = f"({chance} each quarter){f', at worst {when}' * bool(words)}"
+    if after:
+        ends = f"{when} (a chance of {chance})"
     if any(units[stop.months :].any() for units in plan.units_started.values()):
         words.append("nothing later is signed or bought")
     if not words and all(line.month < stop.months for line in plan.lines):
         return ""  # all work is done by then
     rest, last = ", ".join(words[:-1]), words[-1] if words else "nothing is owed any more"
-    return f"{ends}, {f'{rest} and ' * bool(rest)}{last}."
+    return f"If the project ends {ends}, {f'{rest} and ' * bool(rest)}{last}."
 
 
 def _share_signed(plan: Scenario, source: CapacitySource | None, due: int, months: int) -> float:
