@@ -416,12 +416,16 @@ class PlanModel:
 
     def _most_useful(self, unit: CommitmentOption) -> Floats:
         months, lead = self.months, min(unit.lead_months, self.months)
-        needed = units_needed(self.problem, unit)
+        needed = self._needed(unit)
         duration = min(unit.duration_months, months)
         if duration < 1:
             return np.zeros(months)
         later = np.pad(needed, (0, lead + duration))[lead:]
         return np.asarray(sliding_window_view(later, duration).max(axis=1)[:months], np.float64)
+
+    def _needed(self, unit: CommitmentOption) -> Floats:
+        """[T] units of use at most; a model of several projects counts those of all."""
+        return units_needed(self.problem, unit)
 
     def _write_rentals(self) -> Iterator[RentalColumns]:
         problem, model = self.problem, self.model
