@@ -59,11 +59,14 @@ def shorten_place(provider: str, place: str) -> str:
 
     >>> shorten_place("aws", "AWS US East (N. Virginia)"), shorten_place("azure", "Azure East US")
     ('AWS N. Virginia', 'Azure East US')
+    >>> shorten_place("aws", "AWS Local Zone Dallas (us-east-1)")
+    'AWS Local Zone Dallas'
     >>> shorten_place("gcp", "Google Cloud us-central1 (Council Bluffs)")
     'Google Cloud us-central1'
     """
     region, _, city = place.rstrip(")").partition(" (")
-    return f"{region.split()[0]} {city}" if provider == "aws" and city else region
+    is_named = provider == "aws" and city and not city.islower()
+    return f"{region.split()[0]} {city}" if is_named else region
 
 
 def list_parts(
