@@ -155,12 +155,8 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
         names = ", ".join(one.name for one in matches)
         raise InvalidInput(field, f"{name!r} is ambiguous; choose one of {names}")
     closest = ", ".join(get(slug).name for slug in _closest_slugs(name))
-    suggestions = closest or "names such as H100 SXM5 80 GB"
-    raise InvalidInput(
-        field,
-        f"{name!r} is not a known accelerator; closest are {suggestions}. One that is not out yet "
-        "is stated by a server with a known accelerator, its speed and available_from",
-    )
+    known = f"closest are {closest}" if closest else "a name is such as H100 SXM5 80 GB"
+    raise InvalidInput(field, f"{name!r} is not a known accelerator; {known}")
 
 
 def family(name: str) -> tuple[Accelerator, ...]:
