@@ -121,9 +121,7 @@ def _value_axis(chart: Chart, scale: Scale) -> Iterator[SafeString]:
 
 def _names_below(places: Sequence[tuple[float, str]], y: float) -> Iterator[SafeString]:
     every = -(-len(places) // MOST_LABELS)
-    shown = [
-        one for i, one in enumerate(places) if i % every == 0 and i + 0.7 * every < len(places)
-    ]
+    shown = [one for i, one in enumerate(places) if i % every == 0 and i + every < len(places)]
     if len(places) > 1 and places[-1] not in shown:
         shown.append(places[-1])
     for share, name in shown:
