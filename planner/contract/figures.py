@@ -64,6 +64,7 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
         ),
         ("Resale counted", verdict.resale, "money"),
         ("Pays back in", parse_month(verdict.payback) if verdict.payback else None, "month"),
+        ("Deadline kept", verdict.deadline_chance, "share"),
         ("Stays the cheapest", verdict.confidence, "share"),
         ("Oldest rental price paid", verdict.oldest_price, "day"),
     ]

@@ -206,6 +206,7 @@ def workbook_facts(answer: ComparisonAnswer) -> dict[str, Any]:
         "Paid and lost if it stops after 12 months": (stop and stop.paid_ahead) or None,
         "Resale counted": told.resale,
         "Pays back in": payback,
+        "Deadline kept": told.deadline_chance,
         "Stays the cheapest": told.confidence,
         "Oldest rental price paid": told.oldest_price,
     }

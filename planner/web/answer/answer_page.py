@@ -75,10 +75,12 @@ class AnswerPage:
         return self.recommended.total_cost if expected is None else expected
 
     @property
-    def first_warnings(self) -> list[str]:
-        """What has to be seen before the advice, without what the deadline's own line says."""
+    def first_warnings(self) -> list[tuple[str, str]]:
+        """What has to be seen before the advice, without what the deadline's own line says: its
+        first clause, and the whole."""
         first = filter(comes_first, self.answer.warnings)
-        return [with_labels(one) for one in first if MISSES_ITS_DEADLINE not in one]
+        shown = [with_labels(one) for one in first if MISSES_ITS_DEADLINE not in one]
+        return [(re.split(r": |; |\. ", one)[0], one) for one in shown]
 
     @property
     def money_sentence(self) -> str:

@@ -214,7 +214,7 @@ MOST_FACTS = 5
 
 def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     """What stands beside the expected cost and its range, no amount twice: what is signed, budgets
-    with their chance, when it pays back, how often it stays the cheapest."""
+    with their chance, when it pays back, what it saves, how often it stays the cheapest."""
     verdict = answer.verdict
     if verdict is None or verdict.total is None:
         return []
@@ -233,6 +233,9 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     payback, cases = payback_words(answer), cheapest_cases(answer)
     if payback:
         rows.append(FigureRow("Pays back", payback))
+    if verdict.against and round(verdict.against.difference) > 0:
+        saved = money(verdict.against.difference, answer.currency)
+        rows.append(FigureRow(f"Cheaper than {verdict.against.words}", f"by {saved}"))
     if cases and not is_the_only_plan(answer):
         rows.append(FigureRow("Stays the cheapest", f"in {cases}"))
     return rows[:MOST_FACTS]
