@@ -95,7 +95,7 @@ def lowest_prices() -> list[tuple[Accelerator, list[Lowest]]]:
             accelerator=(slug,), purchase_option=(option,), geography=places, sold_now=True
         )
         address = {
-            "accelerator": slug,
+            "accelerator": get(slug).name,
             "purchase_option": option,
             **({"geography": places[0]} if places else {}),
             "ordering": "usd_per_accelerator_hour",
