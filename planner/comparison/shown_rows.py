@@ -19,6 +19,7 @@ from planner.contract.labels import (
     cloud_title,
     field_name,
     join_reasons,
+    unit_words,
 )
 
 FIGURES, ASSUMPTIONS = "Figures", "Assumptions"
@@ -122,7 +123,7 @@ def _purchases(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterato
     for one in best.purchases if best else ():
         first, last = (name_month(_month(answer, at)) for at in (one.first, one.last))
         label = f"{name_month(_month(answer, one.month))}: {_VERBS[one.kind]} {one.label}"
-        yield f"{label}, in service {first} to {last}", f"{one.units:,.6g}", one.unit
+        yield f"{label}, in service {first} to {last}", f"{one.units:,.6g}", unit_words(one.unit)
         if one.due_at_start:
             yield "due at its start", *_money(one.due_at_start, answer.currency)
         if one.due_per_month:
@@ -134,7 +135,8 @@ def _costs(answer: ComparisonAnswer, best: ScenarioAnswer | None) -> Iterator[Ro
     if best is None:
         return
     for row in best.costs_by_source:
-        yield f"{row.label}, {row.quantity:,.6g} {row.unit}", *_money(row.amount, answer.currency)
+        count = f"{row.quantity:,.6g} {unit_words(row.unit)}"
+        yield f"{row.label}, {count}", *_money(row.amount, answer.currency)
     for category, amount in best.cost_by_category.items():
         yield f"All {category_title(category)}", *_money(amount, answer.currency)
 

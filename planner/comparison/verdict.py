@@ -306,8 +306,8 @@ class VerdictWords:
     def _span(self) -> str:
         horizon = months = self.results.calendar.months
         paid = sorted({line.month for line in self.plan.lines})
-        if paid and self.facts.is_small:
-            months = min(months, paid[-1] - paid[0] + 1)
+        if paid and paid[-1] < horizon - 1:
+            months = paid[-1] - paid[0] + 1
         if months == 1 < horizon:
             return "in all"
         years = pluralize(months // 12, "year")

@@ -166,6 +166,17 @@ def service_title(provider: str) -> str:
     return find_cloud(provider).service or provider or ON_PREM_TITLE
 
 
+_UNIT_WORDS = {"node-hours": "machine-hours", "futures": "simulated cases"}
+
+
+def unit_words(unit: str) -> str:
+    """
+    >>> unit_words("node-hours"), unit_words("GiB")
+    ('machine-hours', 'GiB')
+    """
+    return _UNIT_WORDS.get(unit, unit)
+
+
 def budget_title(kind: str, fiscal_year: int | None = None) -> str:
     """Which budget: of the whole plan, of capital, of a fiscal year, or of a month.
 

@@ -12,10 +12,11 @@ from planner.contract.amounts import name_day
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.labels import unit_words
 from planner.contract.request.workload import DEFAULT_MONTHS
 from planner.web.common.choices import Choice
 from planner.web.common.fields import find_field, find_label, in_field_unit, name_dates
-from planner.web.common.formatting import plain, unit_words, unseparated
+from planner.web.common.formatting import plain, unseparated
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES, find_typed
 from pricing.common.invalid_input import InvalidInput

@@ -23,9 +23,15 @@ from planner.contract.answer.scenario import (
     ScenarioAnswer,
     SourceCost,
 )
-from planner.contract.labels import SCENARIO_TITLES, UNNAMED_REGION, cloud_title, join_place
+from planner.contract.labels import (
+    SCENARIO_TITLES,
+    UNNAMED_REGION,
+    cloud_title,
+    join_place,
+    unit_words,
+)
 from planner.exports.focus import describe_discount
-from planner.web.common.formatting import money, plain, singular, unit_words
+from planner.web.common.formatting import money, plain, singular
 
 PURCHASE_VERBS: Mapping[str, str] = {
     "server": "bought",

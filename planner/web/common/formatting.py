@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial, wraps
@@ -23,7 +23,7 @@ from django.utils.text import slugify
 from planner.contract.amounts import decimals_of, name_day, name_month
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
-from planner.contract.labels import accelerator_name, join_reasons, traits
+from planner.contract.labels import accelerator_name, join_reasons, traits, unit_words
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit, with_labels
 from pricing.common.tables import read_rows
@@ -262,13 +262,7 @@ def signed(figure: Decimal, currency: str = "USD") -> str:
     return f"{sign}{money(abs(figure), currency)}"
 
 
-_UNIT_WORDS: Mapping[str, str] = {"node-hours": "machine-hours", "futures": "simulated cases"}
-
-
-@register.filter
-def unit_words(unit: str) -> str:
-    """A unit as pages call it: `node-hours` → `machine-hours`."""
-    return _UNIT_WORDS.get(unit, unit)
+register.filter(unit_words)
 
 
 @register.filter
