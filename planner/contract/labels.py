@@ -170,10 +170,7 @@ _UNIT_WORDS = {"node-hours": "machine-hours", "futures": "simulated cases"}
 
 
 def unit_words(unit: str) -> str:
-    """
-    >>> unit_words("node-hours"), unit_words("GiB")
-    ('machine-hours', 'GiB')
-    """
+    """A unit as people call it: `node-hours` → `machine-hours`."""
     return _UNIT_WORDS.get(unit, unit)
 
 

@@ -150,7 +150,7 @@ def draw(chart: Chart) -> Drawing:
     drawing = Drawing(WIDTH, height * POINTS + 11 * (len(rows) + 1))
     top = drawing.height
     for shape in fromstring(f"<svg>{join(content)}</svg>"):  # noqa: S314 - drawn here
-        for one in _SHAPES.get(shape.tag, _none)(shape, top):
+        for one in _SHAPES[shape.tag](shape, top) if shape.tag in _SHAPES else ():
             drawing.add(one)
     for at, row in enumerate(rows, 1):
         y, x = 11.0 * (len(rows) - at + 1), 0.0
@@ -244,10 +244,6 @@ def _mark(shape: Element, top: float) -> Iterator[Shape]:
     colour = INK if classes == "mark" else _colour(classes)
     x, y = _length(shape, "cx"), top - _length(shape, "cy")
     yield Circle(x, y, 2.2, fillColor=colour, strokeColor=None)
-
-
-def _none(*_: object) -> Iterator[Shape]:
-    return iter(())
 
 
 _SHAPES: Mapping[str, Callable[[Element, float], Iterator[Shape]]] = {

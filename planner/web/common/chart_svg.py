@@ -156,10 +156,6 @@ def _known(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _all_values(chart: Chart) -> list[float]:
-    return [0.0, *(value for one in chart.series for value in _known(one.values))]
-
-
 def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeString]:
     """A strip over each place of the axis that tells its values when pointed at."""
     for i, (share, name) in enumerate(zip(shares, chart.x, strict=True)):
@@ -176,7 +172,8 @@ def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeS
 
 
 def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
-    scale, shares = Scale.over(_all_values(chart)), _shares(chart.x)
+    values = (value for one in chart.series for value in _known(one.values))
+    scale, shares = Scale.over([0.0, *values]), _shares(chart.x)
     drawn = [*_value_axis(chart, scale)]
     drawn += _names_below([*zip(shares, map(str, chart.x), strict=True)], TOP + PLOT + 18)
     for i, one in enumerate(chart.series):

@@ -33,11 +33,7 @@ P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
-def _may_look(user: Any) -> bool:
-    return not settings.LOGIN_REQUIRED or user.is_authenticated
-
-
-open_page = user_passes_test(_may_look)
+open_page = user_passes_test(lambda user: not settings.LOGIN_REQUIRED or user.is_authenticated)
 """A page open to anyone who reaches the server, unless `LOGIN_REQUIRED=1`."""
 _CHOSEN = "team"
 _ACCESS, _TEAMS = "_planner_access", "_planner_teams"
