@@ -6,6 +6,7 @@ than it may be, compressed twice or not text is refused by name.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -317,7 +318,22 @@ def _open_text(counted: _Counted) -> Source:
     head = first.decode(encoding, "replace").lstrip("\ufeff")
     if not head.strip():
         raise InvalidInput("file", "is empty")
-    return Source(io.TextIOWrapper(buffered, encoding, newline=""), head, counted.allowance)
+    errors = _WINDOWS if encoding == "utf-8" else "strict"
+    text = io.TextIOWrapper(buffered, encoding, errors, newline="")
+    return Source(text, head, counted.allowance)
+
+
+def _decode_as_windows(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    try:
+        return error.object[error.start : error.end].decode(_WINDOWS), error.end
+    except UnicodeDecodeError:
+        raise error from None
+
+
+_WINDOWS = "cp1252"
+"""What spreadsheets of Windows write in the West where they do not write UTF-8."""
+codecs.register_error(_WINDOWS, _decode_as_windows)
 
 
 # Archives ---------------------------------------------------------------------------------

@@ -71,6 +71,8 @@ class Focus(Bill):
         kind.account = clip(cells["account"])
         tags = self.projects.pick(parse_tags(cells["tags"]))
         kind.project = self.projects.choose(tags, kind.account)
+        if kind.project in ("", kind.account):
+            kind.project = clip(cells["account_name"])
         kind.commitment = clip(cells["commitment"], 200)
         kind.commitment_kind = clip(cells["commitment_type"], 60)
         booked = _BOOKED.get(cells["service_category"], "compute")
@@ -188,7 +190,7 @@ def _aws_machine(usage_type: str, description: str) -> tuple[str, Reason | None]
 
 
 def _azure_machine(known: dict[str, object], meter: str, meter_category: str) -> str:
-    size = known.get("ServiceType")
+    size = known.get("x_ServiceType", known.get("ServiceType"))
     if isinstance(size, str) and size.lower().startswith(("standard_", "basic_")):
         return clip(size)
     if meter_category not in ("", "Virtual Machines"):

@@ -26,6 +26,7 @@ from planner.usage.tables import (
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
+_MONTH_FIRST = re.compile(r"\A(0?[1-9]|1[0-2])[./]([12]\d{3})\Z", re.ASCII)
 NAME, TITLE = "table", "Table of months"
 COLUMNS = column_names(NAME, "row")
 """Names that people write, without capitals and signs, by column."""
@@ -34,10 +35,11 @@ COLUMNS = column_names(NAME, "row")
 def read_month(text: str) -> str:
     """The month of a row of a month or of a day.
 
-    >>> read_month("2026-01"), read_month("2026-01-31")
-    ('2026-01', '2026-01')
+    >>> read_month("2026-01"), read_month("2026-01-31"), read_month("1/2026")
+    ('2026-01', '2026-01', '2026-01')
     """
-    match = _MONTH.fullmatch(text.strip())
+    text = _MONTH_FIRST.sub(lambda one: f"{one[2]}-{one[1]:0>2}", text.strip())
+    match = _MONTH.fullmatch(text)
     if match is None:
         problem = f"{text[:40]!r} is not a month like 2026-01 or a day like 2026-01-31"
         raise InvalidInput("month", problem)

@@ -2,8 +2,8 @@
 
 Allocations count, steps do not. Accelerators are `gres/gpu=N` of AllocTRES where it is there,
 else the sum of the typed ones; both are totals over all nodes. Hours are ElapsedRaw, else
-Elapsed; a job over the end of a month is split in proportion to its wall time, in the cluster's
-own time.
+Elapsed, else from Start to End; a job over the end of a month is split in proportion to its wall
+time, in the cluster's own time.
 """
 
 from __future__ import annotations
@@ -99,8 +99,6 @@ class _Reader:
         self._state, self._tres = self._require("state"), self._require("alloctres")
         self._start, self._end = self._require("start"), self._require("end")
         self._raw, self._elapsed = self._places.get("elapsedraw"), self._places.get("elapsed")
-        if self._raw is None and self._elapsed is None:
-            raise InvalidInput("column ElapsedRaw", f"is missing; run: {COMMAND}")
         self._user, self._account = self._getter("user"), self._getter("account")
         self._partition, self._cluster = self._getter("partition"), self._getter("cluster")
         self._submit = self._getter("submit")
@@ -211,8 +209,11 @@ class _Reader:
             if not text.isdecimal() or len(text) > 12:
                 raise InvalidInput("ElapsedRaw", f"{shorten(text, 40)} is no number of seconds")
             seconds = float(text)
+        elif self._elapsed is not None:
+            seconds = elapsed_seconds(row[self._elapsed])
         else:
-            seconds = elapsed_seconds(row[self._elapsed]) if self._elapsed is not None else 0.0
+            ends = read_moment(row[self._end], "End")
+            seconds = ends - read_moment(row[self._start], "Start")
         if seconds > MAX_SECONDS:
             raise InvalidInput("ElapsedRaw", f"{seconds:.0f} s is more than 20 years")
         return seconds

@@ -80,8 +80,10 @@ def test_azure_says_its_size_in_details_or_as_a_meter():
     by_details = focus_row(
         **azure,
         x_SkuMeterName="anything",
-        x_SkuDetails='{"ServiceType": "Standard_ND96isr_H100_v5"}',
+        x_SkuDetails='{"x_ServiceType": "Standard_ND96isr_H100_v5"}',
         ServiceName="Azure Machine Learning",
+        SubAccountId="/subscriptions/1",
+        SubAccountName="Research",
     )
     by_meter = focus_row(**azure, x_SkuMeterName="NC24ads A100 v4 Spot", PricingCategory="Dynamic")
     usage = read(table([by_details | {"x_SkuMeterName": "x"}, by_meter | {"x_SkuDetails": ""}]))
@@ -90,6 +92,7 @@ def test_azure_says_its_size_in_details_or_as_a_meter():
         "Standard_NC24ads_A100_v4": 30.0,
     }
     assert hours_by(usage.ledger, "option") == {"on_demand": 240.0, "spot": 30.0}
+    assert hours_by(usage.ledger, "project")["Research"] == 240.0
 
 
 @pytest.mark.parametrize(

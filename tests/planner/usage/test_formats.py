@@ -243,7 +243,7 @@ def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
 
 
 def test_columns_by_other_names_are_read_and_noted():
-    rows = table([{"Month": "2025-05", "GPU hours": "1.250,5", "Kosten": "3.000,00", "x": 1}], ";")
+    rows = table([{"Month": "05/2025", "GPU hours": "1.250,5", "Kosten": "3.000,00", "x": 1}], ";")
     usage = read(rows)
     assert hours_by(usage.ledger, "month") == {"2025-05": 1250.5}
     assert usage.notes()[:2] == [

@@ -21,7 +21,7 @@ from pricing.common.invalid_input import InvalidInput
 from tests.golden.kept import assert_kept
 from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
 
-BILL = table([focus_row(x_UsageType="BoxUsage:p5.48xlarge")])
+BILL = table([focus_row(x_UsageType="BoxUsage:p5.48xlarge", SubAccountName="München")])
 
 
 def zipped(name="bill.csv", content=BILL, **more):
@@ -40,6 +40,7 @@ def zipped(name="bill.csv", content=BILL, **more):
         zipped(),
         b"\xef\xbb\xbf" + BILL,
         BILL.decode().encode("utf-16"),
+        BILL.decode().encode("cp1252"),
         BILL.replace(b"\r\n", b"\n"),
     ],
 )
@@ -75,7 +76,7 @@ def test_the_same_bill_however_it_is_packed(content):
         (zipped(name="a.txt", content="x", other="y"), "none of the forms that are read: 2 files"),
         (zipped(other=b"0" * 30_000_000), "as those of no bill do"),
         (zipped(**{f"f{n}": "x" for n in range(200)}), "is a zip archive of 201 files"),
-        (BILL.replace(b"Usage", b"Us\xff\xfeage", 1), "is not UTF-8 text"),
+        (BILL.replace(b"Usage", b"Us\x81age", 1), "is not UTF-8 text"),
         (BILL[:-2] + b"\0\r\n", "holds a NUL"),
         (b"month,cost\n2025-05,5,60\n", "has 3 cells under 2 columns"),
         (b'month,cost\n2025-05,"5\n', "is not CSV"),

@@ -66,7 +66,7 @@ def test_a_refusal_stands_beside_its_field(client, db, content, fields, words):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"month,cost\n2026-01,\xff\n", "usage.csv, line 2: is not UTF-8 text near here"),
+        (b"month,cost\n2026-01,\x81\n", "usage.csv, line 2: is not UTF-8 text near here"),
         (b"PAR1", "usage.csv: is damaged Parquet"),
     ],
 )
