@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from math import ceil
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.comparison.answer import build_purchases
+from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import (
     ChargeRate,
     Machine,
@@ -28,6 +30,7 @@ from planner.costing.optimizer.problem import Floats
 from planner.costing.results.scenario_result import is_of_resale
 from planner.portfolio.books import Books
 from planner.portfolio.preparation import source_key
+from planner.portfolio.shares import round_to_total
 
 Kind = MachineKind | Literal["all"]
 
@@ -173,13 +176,12 @@ class Usage:
             key = source_key(line.source)
             users = {at: used for at, used in hours.items() if at[1] == key and used}
             charge(line.amount, users or {(name, ""): in_all[name] for name in members})
-        for name in members:
-            yield from self._rates_of(name, hours, cost)
+        return _price(row for name in members for row in self._rates_of(name, hours, cost))
 
     def _rates_of(
         self, name: str, hours: dict[tuple[str, str], float], cost: dict[tuple[str, str], float]
-    ) -> Iterator[ChargeRate]:
-        kinds: dict[MachineKind, list[str]] = {}
+    ) -> Iterator[_Hours]:
+        kinds: dict[Kind, list[str]] = {}
         for of, key in hours:
             if of == name:
                 kinds.setdefault(_kind(self.source(key)), []).append(key)
@@ -188,13 +190,7 @@ class Usage:
         for kind, keys in rows:
             used = sum(hours.get((name, key), 0.0) for key in keys)
             paid = sum(cost.get((name, key), 0.0) for key in keys)
-            yield ChargeRate(
-                project=name,
-                kind=kind,
-                accelerator_hours=round(used, 4),
-                cost=Decimal(paid).quantize(_CENT),
-                cost_per_hour=round(paid / used, 6) if used else None,
-            )
+            yield _Hours(name, None, "", kind, used, paid)
 
     def rate_card(self) -> Iterator[ChargeRate]:
         """What an accelerator-hour costs in each year, by machines: what is paid once is spread
@@ -210,25 +206,24 @@ class Usage:
         for key, used in hours.items():
             for at in (_machine(self.source(key)), _ALL):
                 rows[at][0] += used
-        for line in (line for part in self.books.parts for line in part.lines):
+        lines = [line for part in self.books.parts for line in part.lines]
+        ahead = {(line.source, line.month) for line in lines if line.category is Category.UPFRONT}
+        for line in lines:
             used = hours.get(source_key(line.source), np.zeros(years.size))
             part = in_year[:, min(line.month, calendar.months - 1)]
-            if used.any() and (line.category in DATED or is_of_resale(line)):
+            is_once = line.category in DATED or is_of_resale(line)
+            # What support takes of an upfront payment is paid ahead as that is.
+            is_once |= line.category is Category.SUPPORT and (line.source, line.month) in ahead
+            if used.any() and is_once:
                 part = used / used.sum()
             for at in [_ALL, *([_machine(self.source(line.source))] if used.any() else [])]:
                 rows[at][1] += float(line.amount) * part
-        for place, year in enumerate(years.tolist()):
-            for (accelerator, kind), row in sorted(rows.items()):
-                used, paid = row[:, place].tolist()
-                if used or paid:
-                    yield ChargeRate(
-                        year=year,
-                        accelerator=accelerator,
-                        kind=kind,
-                        accelerator_hours=round(used, 4),
-                        cost=Decimal(paid).quantize(_CENT),
-                        cost_per_hour=round(paid / used, 6) if used else None,
-                    )
+        return _price(
+            _Hours("", year, *machine, *row[:, place].tolist())
+            for place, year in enumerate(years.tolist())
+            for machine, row in sorted(rows.items())
+            if row[:, place].any()
+        )
 
     def purchases(self) -> tuple[Purchase, ...]:
         """What is bought and committed to, units of one kind and month together."""
@@ -269,4 +264,30 @@ def _machine(source: CapacitySource) -> tuple[str, Kind]:
 
 
 _ALL: tuple[str, Kind] = ("", "all")
-_CENT = Decimal("0.01")
+
+
+class _Hours(NamedTuple):
+    project: str
+    year: int | None
+    accelerator: str
+    kind: Kind
+    used: float
+    paid: float
+
+
+def _price(rows: Iterable[_Hours]) -> Iterator[ChargeRate]:
+    """Rates of hours; the costs of rows of all sum to the cent."""
+    rows = list(rows)
+    of_all = {f"{n:06}": 100.0 * row.paid for n, row in enumerate(rows) if row.kind == "all"}
+    most = {place: ceil(paid) + 1 for place, paid in of_all.items()}
+    in_all = round_to_total(of_all, round(sum(of_all.values())), most)
+    for n, (project, year, accelerator, kind, used, paid) in enumerate(rows):
+        yield ChargeRate(
+            project=project,
+            year=year,
+            accelerator=accelerator,
+            kind=kind,
+            accelerator_hours=round(used, 4),
+            cost=Decimal(in_all.get(f"{n:06}", round(100.0 * paid))).scaleb(-2),
+            cost_per_hour=round(paid / used, 6) if used else None,
+        )
