@@ -177,7 +177,8 @@ def _answer_portfolio(answer: UsageAnswer, options: Options, load_catalog: LoadC
         built = build_portfolio(answer.usage, question, month, means)
     if built.questions:
         text = " ".join(built.in_words())
-        raise InvalidInput("name", f"{text} Say it once: --name NAME=ACCELERATOR")
+        says = [f"--name {name}={(one or ('H100',))[-1]}" for name, one in built.questions.items()]
+        raise InvalidInput("name", f"{text} Say it once, such as {' '.join(says)}")
     if means != known:
         write_request(means, str(answers))
     if options["request"]:

@@ -37,7 +37,9 @@ class UsagePortfolio:
 
     def in_words(self) -> list[str]:
         return [
-            f"{name}: {' or '.join(choices) or 'which accelerator'}?"
+            f"Is {name} {' or '.join(choices)}?"
+            if choices
+            else f"Which accelerator is {name if name != UNNAMED else 'meant where none is named'}?"
             for name, choices in self.questions.items()
         ]
 
@@ -70,7 +72,8 @@ def build_portfolio(
             work = {"hours_per_month": count * HOURS_PER_MONTH, "peak_accelerators": ceil(count)}
             works[name, project] = {"kind": "accelerator_hours", "accelerator": name} | work
     if not works:
-        raise InvalidInput("file", "holds no use of accelerators to plan on")
+        because = "".join(f": {problem}" for problem, _ in usage.ledger.problems.most_common(1))
+        raise InvalidInput("file", f"holds no use of accelerators to plan on{because}")
     times = Counter(project for _, project in works)
     projects = [
         {"name": project if times[project] == 1 else f"{project}, {name}", "workload": work}

@@ -196,7 +196,8 @@ class Usage:
         ledger = self.ledger
         notes = list(ledger.notes)
         for (name, project), count in sorted(ledger.declared.items()):
-            notes.append(f"{project or 'No project'}: {count:g} × {name or 'no name'} declared.")
+            what = name or "accelerators whose name is not stated"
+            notes.append(f"{project or 'No project'}: {count:g} × {what} declared.")
         slices = sum(s.accelerator_hours for k, s in ledger.uses.items() if is_slice(k.accelerator))
         if slices:
             notes.append(

@@ -22,15 +22,18 @@ from pricing.common.invalid_input import InvalidInput
 _MACHINES: Mapping[str, tuple[str, str, str]] = {
     "aws_instance": ("aws", "instance_type", ""),
     "aws_spot_instance_request": ("aws", "instance_type", ""),
+    "aws_launch_template": ("aws", "instance_type", "desired_capacity"),
     "aws_eks_node_group": ("aws", "instance_types", "scaling_config.desired_size"),
     "google_compute_instance": ("gcp", "machine_type", ""),
+    "google_compute_instance_template": ("gcp", "machine_type", "target_size"),
     "google_container_node_pool": ("gcp", "node_config.machine_type", "node_count"),
     "azurerm_linux_virtual_machine": ("azure", "size", ""),
     "azurerm_windows_virtual_machine": ("azure", "size", ""),
     "azurerm_linux_virtual_machine_scale_set": ("azure", "sku", "instances"),
     "azurerm_kubernetes_cluster_node_pool": ("azure", "vm_size", "node_count"),
 }
-"""Kind of resource → cloud, where its machine stands and where their number; "" for one."""
+"""Kind of resource → cloud, where its machine stands and where their number, which templates of
+groups leave open; "" for one."""
 _TAGS = ("tags_all", "tags", "labels", "effective_labels")
 
 
@@ -71,12 +74,12 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
         if added := inner(_at(place, "guest_accelerator")):
             name, each = name_accelerator(word_of(added.get("type"))), count_of(added.get("count"))
     number = count_of(_at(values, of_count)) if of_count else 1
+    if each == 0:
+        ledger.account(Reason.OTHER_MACHINE)
+        return
     if each is None or number is None:
         what = machine.name or "a machine without a name"
         raise InvalidInput("", f"how many accelerators {what} has, or how many stand, is not known")
-    if not each:
-        ledger.account(Reason.OTHER_MACHINE)
-        return
     places = [inner(place, tag) for place in (values, _at(values, "node_config")) for tag in _TAGS]
     tags = {name: value for place in places for name, value in place.items()}
     ledger.declared[name, options.projects.choose(options.projects.pick(tags))] += each * number

@@ -74,7 +74,8 @@ def test_a_folder_becomes_a_plan_and_its_pack_with_one_question(folder, capsys):
     asks = ["usage", "in", "--portfolio", "--growth", "0.5", "--start", "2026-11",
             "--request", "plan.json", "--pack", "board.xlsx"]  # fmt: skip
     assert main(asks) == 2
-    assert "a100: nvidia-a100-40gb-sxm or nvidia-a100-80gb-sxm?" in capsys.readouterr().err
+    asked = capsys.readouterr().err
+    assert "Is a100 nvidia-a100-40gb-sxm or nvidia-a100-80gb-sxm? Say it once, such as" in asked
     assert main([*asks, "--name", "a100=80 GB"]) == 0
     assert "README.txt: hello there belongs to no form" in capsys.readouterr().out
     assert works(folder.parent / "plan.json") == {
@@ -96,6 +97,16 @@ def test_a_card_that_is_no_object_is_as_good_as_none(odd):
     group = {**GROUP, "values": {**GROUP["values"], "guest_accelerator": odd}}
     state = {"terraform_version": "1.9", "values": {"root_module": {"resources": [group]}}}
     assert not read(json.dumps(state).encode()).ledger.declared
+
+
+def test_a_template_says_no_number_and_is_named():
+    machines = [
+        {"type": "aws_launch_template", "values": {"instance_type": name}}
+        for name in ("p5.48xlarge", "t3.micro")
+    ]
+    state = {"terraform_version": "1.9", "values": {"root_module": {"resources": machines}}}
+    [problem] = read(json.dumps(state).encode()).ledger.problems
+    assert "how many accelerators p5.48xlarge has, or how many stand, is not known" in problem
 
 
 def test_the_page_plans_an_archive_and_gives_the_pack(client, work):
