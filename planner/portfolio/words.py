@@ -240,7 +240,8 @@ def _describe_pool(one: SharedPool) -> str:
     within = f"within {one.p90_wait_hours:.1f} hours"
     jobs = len(one.projects) - len(one.by_hour)
     if not one.by_hour:
-        return f" Jobs of {jobs} projects take turns on {pool}: 9 of 10 start {within}."
+        starts = within if one.p90_wait_hours >= 0.05 else "at once"
+        return f" Jobs of {jobs} projects take turns on {pool}: 9 of 10 start {starts}."
     if not jobs:
         return f" {join(one.by_hour)} share {pool} by the hour."
     whose = "one project" if jobs == 1 else f"{jobs} projects"
