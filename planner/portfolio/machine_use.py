@@ -156,41 +156,35 @@ class Usage:
         shared machine is divided by the hours that are used of it, and what belongs to no machine
         that is used by all hours."""
         members = [member.name for member in self.books.members]
-        hours = dict.fromkeys(((name, key) for name, key in self.used), 0.0)
-        for (name, key), nodes in self.used.items():
-            hours[name, key] += float(nodes.sum()) * self.source(key).accelerators
-        in_all = {name: sum(h for (of, _), h in hours.items() if of == name) for name in members}
-        cost: dict[tuple[str, str], float] = {}
+        rows: dict[tuple[str, Kind], Floats] = {(name, "all"): np.zeros(2) for name in members}
 
-        def charge(amount: Decimal, users: dict[tuple[str, str], float]) -> None:
-            total = sum(users.values())
-            for at, used in users.items():
-                part = used / total if total else 1 / len(users)
-                cost[at] = cost.get(at, 0.0) + float(amount) * part
+        def add(name: str, key: str, figures: tuple[float, float]) -> None:
+            for kind in (_kind(self.source(key)), "all") if key else ("all",):
+                rows[name, kind] = rows.get((name, kind), np.zeros(2)) + figures
 
+        hours: dict[tuple[str, str], float] = {}
+        for at, nodes in self.used.items():
+            hours[at] = float(nodes.sum()) * self.source(at[1]).accelerators
+            add(*at, (hours[at], 0.0))
         for name, parts in zip(members, self.books.own, strict=True):
             for line in (line for part in parts for line in part.lines):
-                at = name, source_key(line.source)
-                charge(line.amount, {at if at in hours else (name, ""): 1.0})
+                key = source_key(line.source)
+                add(name, key if (name, key) in hours else "", (0.0, float(line.amount)))
         for line in () if self.books.shared is None else self.books.shared.lines:
             key = source_key(line.source)
             users = {at: used for at, used in hours.items() if at[1] == key and used}
-            charge(line.amount, users or {(name, ""): in_all[name] for name in members})
-        return _price(row for name in members for row in self._rates_of(name, hours, cost))
-
-    def _rates_of(
-        self, name: str, hours: dict[tuple[str, str], float], cost: dict[tuple[str, str], float]
-    ) -> Iterator[_Hours]:
-        kinds: dict[Kind, list[str]] = {}
-        for of, key in hours:
-            if of == name:
-                kinds.setdefault(_kind(self.source(key)), []).append(key)
-        own = [key for of, key in cost if of == name]
-        rows = [*sorted(kinds.items()), ("all", list(dict.fromkeys(own)))]
-        for kind, keys in rows:
-            used = sum(hours.get((name, key), 0.0) for key in keys)
-            paid = sum(cost.get((name, key), 0.0) for key in keys)
-            yield _Hours(name, None, "", kind, used, paid)
+            users = users or {(name, ""): float(rows[name, "all"][0]) for name in members}
+            in_all = sum(users.values())
+            for at, used in users.items():
+                part = used / in_all if in_all else 1 / len(users)
+                add(*at, (0.0, float(line.amount) * part))
+        kinds: tuple[Kind, ...] = ("committed", "owned", "rented", "all")
+        return _price(
+            _Hours(name, None, "", kind, *rows[name, kind].tolist())
+            for name in members
+            for kind in kinds
+            if (name, kind) in rows
+        )
 
     def rate_card(self) -> Iterator[ChargeRate]:
         """What an accelerator-hour costs in each year, by machines: what is paid once is spread
