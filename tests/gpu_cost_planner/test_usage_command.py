@@ -106,7 +106,7 @@ def test_ladder_says_what_to_commit_to(tmp_path: Path, capsys: pytest.CaptureFix
     prices = ("--on-demand", "4", "--committed", "2.4", "--held", "3:6")
     assert main(["ladder", str(file), *prices]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Commit 5 units now. Commit 3 more in month 7 if use is as expected.")
+    assert shown.startswith("Commit 5 units now. Commit 3 again in month 7 if use is as expected.")
     assert main(["ladder", str(file), *prices, "--json"]) == 0
     ladder = json.loads(capsys.readouterr().out)
     assert ladder["sign_now"] == 5.0

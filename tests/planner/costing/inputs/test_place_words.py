@@ -58,5 +58,5 @@ def test_data_at_a_provider_that_there_is_not_is_answered_with_all_there_are() -
     home = {"provider": "moon", "region": "us-east-1"}
     with pytest.raises(InvalidInput) as caught:
         compare({"start": "2027-01", "workload": WORK, "data": {"storage_gib": 1, "home": home}})
-    expected = "'moon' is not known; allowed are aws, azure, gcp, on_prem"
+    expected = "'moon' is not known; allowed are aws, azure, gcp, ibm, nebius, scaleway, on_prem"
     assert (caught.value.field, caught.value.message) == ("data.home.provider", expected)
