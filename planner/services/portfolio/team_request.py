@@ -233,7 +233,7 @@ def _held(
                     "accelerator": offer.accelerator,
                     "accelerator_count": offer.accelerator_count,
                     "units": int(one.units),
-                    "price_per_month": str(one.due_per_month or 0),
+                    "price_per_month": f"{(one.due_per_month or 0) / int(one.units):.2f}",
                     "ends": format_month(ends),
                 }
                 yield "commitments", signed

@@ -184,7 +184,7 @@ SIGNED = {
     "region": "us-east-1",
     "accelerator": H100,
     "accelerator_count": 8.0,
-    "units": 1,
+    "units": 2,
     "price_per_month": "24820.00",
     "ends": "2027-12",
 }
@@ -193,13 +193,14 @@ BOUGHT = {"server": "hgx-h100-8", "units": 1, "bought": "2027-01"}
 
 @pytest.mark.parametrize(
     ("on_prem", "part", "entry"),
-    [({}, "already_owned", BOUGHT), ({"servers": []}, "commitments", SIGNED)],
+    [({}, "already_owned", BOUGHT | {"units": 2}), ({"servers": []}, "commitments", SIGNED)],
 )
 def test_what_an_approved_plan_buys_or_signs_is_there_for_all(work, on_prem, part, entry):
     """Of the terms that follow one another only the first is signed."""
     options = {"purchase_options": ["reserved", "on_demand"] if on_prem else ["on_demand"]}
     long = {**PLAIN, "horizon_months": 48, "constraints": options, "on_prem": on_prem}
-    project = work.project(assumptions=long, workload={**WORKLOAD, "hours_per_month": 5500})
+    two = {**WORKLOAD, "hours_per_month": 11000, "peak_accelerators": 16}
+    project = work.project(assumptions=long, workload=two)
     saved = work.saved(project)
 
     def held():
