@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from planner.contract.amounts import add_months, count_months, format_month, next_month, parse_month
+from planner.contract.answer.comparison import SavedPlan
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.scenario import Purchase
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
 from planner.contract.request.portfolio import ALONE_ONLY
 from planner.contract.request.workload import DEFAULT_MONTHS
-from planner.models import Project, SavedComparison, State, Team
+from planner.models import Project, SavedComparison, SavedPortfolio, State, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose
 from pricing.common.invalid_input import InvalidInput
@@ -23,6 +26,7 @@ _OF_ALL_PROJECTS = (
     "capex_months",
 )
 _CONTRACTS = ("commitments", "leased_servers")
+_OF_MACHINE = {"provider", "region", "accelerator", "accelerator_count"}
 
 Request = dict[str, Any]
 
@@ -41,7 +45,8 @@ def portfolio_of_projects(
     are given by month move to their month of the common calendar. Budgets and quotas of a project
     are its own plan's and are left out, as are its other costs; finance and what owning costs are
     the team's. A project with credits or minimum spends is refused unless it is left out.
-    What an approved plan buys or signs by the first month is there for all (`_held`).
+    What an approved plan, of a project or of all, buys or signs by the first month is there for
+    all (`_held`, `_joint_plans`).
     `included` are the ids of those that are planned, `windows` by id the months within which the
     hours of a project may move, `at_once` the ids of those whose jobs do not wait for others.
     """
@@ -62,8 +67,9 @@ def portfolio_of_projects(
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
     plans = SavedComparison.objects.filter(project__in=rows, state=State.APPROVED)
     approved = {saved.project_id: saved for saved in plans}
+    joint = list(_joint_plans(team, zip(rows, requests, strict=True), first))
     entries = [
-        _entry(request, project, team, first, months, approved.get(project.pk))
+        _entry(request, project, team, first, months, approved.get(project.pk), joint)
         for request, project in zip(requests, rows, strict=True)
     ]
     for entry, project in zip(entries, rows, strict=True):
@@ -76,6 +82,8 @@ def portfolio_of_projects(
                 "start": window.start or format_month(first),
                 "deadline": window.deadline or format_month(add_months(first, months - 1)),
             }
+    for plan in joint:
+        _give_out(plan, [entry for entry in entries if entry["included"]], first)
     offers: dict[str, Any] = {}
     for offer in chain.from_iterable(request.get("custom_offers") or () for request in requests):
         offers.setdefault(str(offer.get("label")), offer)
@@ -164,9 +172,10 @@ def _entry(
     first: dt.date,
     months: int,
     approved: SavedComparison | None,
+    joint: Iterable[_JointPlan],
 ) -> Request:
     held = {part: list(entries) for part, entries in _stated(request).items()}
-    for part, entry in _held(request, project, approved, first):
+    for part, entry in _held(request, project, approved, first, joint):
         held[part].append(entry)
     currency = request.get("currency") or team.currency
     if currency != team.currency and any(held[part] for part in _CONTRACTS):
@@ -203,40 +212,112 @@ def _stated(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _held(
-    request: Mapping[str, Any], project: Project, approved: SavedComparison | None, first: dt.date
+    request: Mapping[str, Any],
+    project: Project,
+    approved: SavedComparison | None,
+    first: dt.date,
+    joint: Iterable[_JointPlan],
 ) -> Iterator[tuple[str, Request]]:
-    """What the approved plan of a project has bought or signed by month `first`: servers of the
-    reference list count as in place from their order, commitments until their term ends.
+    """What the approved plan of a project has bought or signed by month `first`.
 
-    Where the project has since stated anew what is there, that is believed alone.
+    Where the project has since stated anew what is there, that is believed alone. What a joint
+    plan for the project orders in the same month counts there, unless it was made once this plan
+    was approved, and so orders more.
     """
     if approved is None or _stated(request) != _stated(approved.given):
         return
     plan = approved.read_plan()
-    offers, servers = plan.offers, {server.key: server for server in plan.servers}
-    for one in plan.recommended.purchases if plan.recommended else ():
-        month = plan.month(one.month)
-        server, offer = servers.get(one.source), offers.get(one.source)
-        if month > first:
+    in_joint = {
+        (order.source, one.answer.month(order.month))
+        for one in joint
+        if one.answer.project(project.name) and one.made_at < (approved.approved_at or one.made_at)
+        for order in one.orders
+    }
+    for order in plan.recommended.purchases if plan.recommended else ():
+        month = plan.month(order.month)
+        if month <= first and (order.source, month) not in in_joint:
+            yield from _carry_over(project.name, plan, order, int(order.units), first)
+
+
+class _JointPlan(NamedTuple):
+    """A joint plan that is or was approved, with what it bought or signed while it was."""
+
+    label: str
+    made_at: dt.datetime
+    answer: PortfolioAnswer
+    orders: list[Purchase]
+
+
+def _joint_plans(
+    team: Team, requests: Iterable[tuple[Project, Request]], first: dt.date
+) -> Iterator[_JointPlan]:
+    """Those of a team, but for plans since which a project of theirs stated anew what is there.
+
+    The orders of a plan end where the next begins, if that was made knowing it, and else in the
+    month in which the next was approved in its stead.
+    """
+    now = {project.name: _stated(request) for project, request in requests}
+    saved_of_team = SavedPortfolio.objects.filter(team=team, approved_at__isnull=False)
+    rows = list(saved_of_team.order_by("approved_at"))
+    for number, (saved, later) in enumerate(zip_longest(rows, rows[1:]), 1):
+        if any(
+            list(one.get(part) or ())[: len(entries)] != list(entries)
+            for one in saved.request["projects"]
+            for part, entries in now.get(one["name"], {}).items()
+        ):
             continue
-        if server and server.price_source != "request" and not one.due_per_month:
-            name = one.source.removeprefix("server:")
-            bought = format_month(month)
-            yield "already_owned", {"server": name, "units": int(one.units), "bought": bought}
-        elif offer and offer.term_months:
-            ends = add_months(month, offer.term_months - 1)
-            if ends >= first:
-                signed = {
-                    "label": f"{project.name}: {one.label}, {format_month(month)}",
-                    "provider": offer.provider,
-                    "region": offer.region,
-                    "accelerator": offer.accelerator,
-                    "accelerator_count": offer.accelerator_count,
-                    "units": int(one.units),
-                    "price_per_month": f"{(one.due_per_month or 0) / int(one.units):.2f}",
-                    "ends": format_month(ends),
-                }
-                yield "commitments", signed
+        last = first
+        if later is not None:
+            follows = later.created_at >= saved.approved_at
+            end = parse_month(later.answer["start"]) if follows else later.approved_at.date()
+            last = min(first, end)
+        answer = saved.read_answer()
+        orders = [order for order in answer.purchases if answer.month(order.month) <= last]
+        if answer.currency != team.currency and any(one.kind != "server" for one in orders):
+            raise InvalidInput(
+                "projects",
+                f"{saved.name} holds contracts in {answer.currency} and the team counts in "
+                f"{team.currency}; state those that run under a project",
+            )
+        yield _JointPlan(f"Joint plan {number}", saved.created_at, answer, orders)
+
+
+def _give_out(plan: _JointPlan, entries: Sequence[Request], first: dt.date) -> None:
+    """Adds what a joint plan has bought or signed to projects by what each pays of that plan, in
+    whole units; to all alike where none of them is part of it."""
+    shares = [plan.answer.project(entry["name"]) for entry in entries]
+    parts = [max(share.fraction or 0.0, 0.0) if share else 0.0 for share in shares]
+    sums = list(accumulate(parts if any(parts) else [1.0] * len(parts), initial=0.0))
+    for order in plan.orders:
+        upto = [round(order.units * part / (sums[-1] or 1.0)) for part in sums]
+        for entry, (before, after) in zip(entries, pairwise(upto), strict=True):
+            name, units = f"{plan.label}, {entry['name']}", after - before
+            for part, held in _carry_over(name, plan.answer, order, units, first) if units else ():
+                entry[part].append(held)
+
+
+def _carry_over(
+    name: str, plan: SavedPlan | PortfolioAnswer, order: Purchase, units: int, first: dt.date
+) -> Iterator[tuple[str, Request]]:
+    """Some units of an order as what is there: servers of the reference list count as in place
+    from their order, commitments until their term ends."""
+    month, offer = plan.month(order.month), plan.offers.get(order.source)
+    server = next((one for one in plan.servers if one.key == order.source), None)
+    if server and server.price_source != "request" and not order.due_per_month:
+        name = order.source.removeprefix("server:")
+        bought = format_month(month)
+        yield "already_owned", {"server": name, "units": units, "bought": bought}
+    elif offer and offer.term_months:
+        ends = add_months(month, offer.term_months - 1)
+        if ends >= first:
+            signed = {
+                "label": f"{name}: {order.label}, {format_month(month)}",
+                **offer.model_dump(include=_OF_MACHINE),
+                "units": units,
+                "price_per_month": f"{(order.due_per_month or 0) / int(order.units):.2f}",
+                "ends": format_month(ends),
+            }
+            yield "commitments", signed
 
 
 def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:

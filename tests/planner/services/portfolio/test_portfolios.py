@@ -218,6 +218,32 @@ def test_what_an_approved_plan_buys_or_signs_is_there_for_all(work, on_prem, par
     assert held() == none | {"already_owned": [stated]}, "what is stated anew is believed alone"
 
 
+def test_what_approved_joint_plans_bought_is_not_ordered_again_nor_counted_twice(work):
+    """And the plan of a project that says the same adds nothing."""
+    owning = {**PLAIN, "horizon_months": 48, "constraints": {"purchase_options": ["on_demand"]}}
+    hours = {**WORKLOAD, "hours_per_month": 5500}
+    rows = [work.project(name=name, assumptions=owning, workload=hours) for name in "ab"]
+    own = saved_comparisons.submit(work.access(), work.saved(rows[0]))
+
+    def plan():
+        saved = work.portfolio(request=portfolio_of_projects(work.team, rows))
+        held = [one["already_owned"] for one in saved.request["projects"]]
+        orders = [one for one in saved.read_answer().purchases if one.kind == "server"]
+        return portfolios.approve_portfolio(work.access(), saved), held, orders
+
+    _, held, orders = plan()
+    assert (held, [(one.month, one.units) for one in orders]) == ([[], []], [(0, 2)])
+    saved_comparisons.approve(work.access(), own)
+    with time_machine.travel("2027-01-20"):
+        for _ in range(2):  # the first plan is superseded in between
+            _, held, orders = plan()
+            assert (held, orders) == ([[BOUGHT], [BOUGHT]], [])
+        stated = [{**BOUGHT, "units": 2}]
+        rows[0].assumptions = {**owning, "on_prem": {"already_owned": stated}}
+        entries = portfolio_of_projects(work.team, rows)["projects"]
+    assert [one["already_owned"] for one in entries] == [stated, []], "stated anew counts alone"
+
+
 def test_metered_hours_at_the_rate_card_stand_against_what_was_paid(work):
     saved, row = work.portfolio(), work.project(name="A")
     answer = saved.read_answer()
