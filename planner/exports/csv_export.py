@@ -117,6 +117,8 @@ class Context:
     created: dt.date | None = None
     scenario: str = ""
     """The scenario that FOCUS rows are of; empty for the recommended one."""
+    is_forecast: bool = True
+    """False where FOCUS rows are of what was paid."""
     saved: str = ""
     """Id of the saved comparison."""
     steps: tuple[Step, ...] = ()

@@ -1,10 +1,10 @@
-"""FOCUS 1.2 Cost and Usage rows of a forecast.
+"""FOCUS 1.2 Cost and Usage rows of a forecast, or of what was paid.
 
 What is paid becomes rows with a BilledCost; what is paid for later use (commitments, servers)
 is a Purchase with EffectiveCost 0, followed month by month by Usage rows with BilledCost 0 that
 book it: of a commitment what is used and what lies idle, of a server its write-off. So the
 EffectiveCost of all rows sums to their BilledCost, in all and for each commitment. Loans are no
-charge and have no row; their interest has.
+charge and have no row; their interest has. What was paid is booked in its month as it was billed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class _Rows:
 
     def all(self) -> Iterator[Cells]:
         lines = (line for line in self.scenario.lines if line.category != "loan")
-        rows = [*map(self._line, lines), *self._booked()]
+        booked = self._booked() if self.context.is_forecast else ()
+        rows = [*map(self._line, lines), *booked]
         yield from sorted(rows, key=lambda row: str(row["ChargePeriodStart"]))
 
     @cached_property
@@ -148,7 +149,8 @@ class _Rows:
                 "PricingCurrencyEffectiveCost": amount,
             }
         cells |= self._priced(line)
-        if category in _COMMITTED or category in names.CAPITAL:
+        is_ahead = category in _COMMITTED or category in names.CAPITAL
+        if is_ahead and self.context.is_forecast:
             return cells | self._purchase(line)
         cells |= {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
         return cells | self._consumed(cells)
@@ -202,8 +204,6 @@ class _Rows:
         if line.category in _COMMITTED:
             cells |= self._commitment(line, Decimal(str(line.quantity)))
             cells["CommitmentDiscountStatus"] = None
-        else:
-            cells["x_CapexOpex"] = "capex"
         return cells
 
     def _consumed(self, cells: Cells) -> Cells:
@@ -343,25 +343,28 @@ class _Rows:
             "PublisherName": provider,
             "RegionId": line.region or None,
             "RegionName": line.region or None,
-            **self._forecast(line, month),
+            **self._own(line, month),
         }
 
-    def _forecast(self, line: CostLine, month: int) -> Cells:
+    def _own(self, line: CostLine, month: int) -> Cells:
         machine = self._offer(line) or next(
             (server for server in self.answer.servers if server.key == line.source), None
         )
         revisions = {row.provider: row.revision for row in self.answer.catalog}
         row = self.capacity.get((line.source, month))
         is_hours = line.category == "compute" and machine and line.label == machine.label
-        return {
+        forecast: Cells = {
             "x_IsForecast": "true",
             "x_ScenarioId": self.scenario.key.value,
             "x_Revision": revisions.get(line.provider),
             "x_Percentile": "expected",
+        }
+        return {
+            **(forecast if self.context.is_forecast else {"x_IsForecast": "false"}),
             "x_Accelerator": machine and machine.accelerator,
             "x_AcceleratorCount": machine and machine.accelerator_count,
             "x_AcceleratorHours": row.hours_used if is_hours and row else None,
-            "x_CapexOpex": "opex",
+            "x_CapexOpex": "capex" if line.category in names.CAPITAL else "opex",
             "x_InstanceType": line.instance_type or None,
             **dict(zip(names.APPROVAL_COLUMNS, self.context.approval_columns, strict=True)),
         }

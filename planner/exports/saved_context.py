@@ -1,16 +1,26 @@
-"""Saved plans as files: what is saved, what it is called and how far it is approved."""
+"""What a team keeps as files: saved plans with their names and approvals, and what was paid."""
 
 from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
 
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 
+from planner.contract.amounts import count_months, parse_month
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.comparison import SavedPlan
+from planner.contract.answer.scenario import CostLine, ScenarioRecord
+from planner.contract.answer.verdict import Choice
 from planner.exports import FORMATS, Format, json_bytes
-from planner.exports.csv_export import Context, Step, as_csv
-from planner.exports.focus import as_commitments, as_focus, choose_scenario
+from planner.exports import focus_columns as names
+from planner.exports.csv_export import Context, Step, as_csv, csv_bytes
+from planner.exports.focus import Cells, as_commitments, as_focus, choose_scenario, focus_rows
 from planner.exports.workbook import as_saved_workbook
-from planner.models import SavedComparison, State
+from planner.models import ActualLine, ActualsUpload, SavedComparison, State, Team
 
 _OF_PLANS = {"csv": as_csv, "focus": as_focus, "commitments": as_commitments}
 
@@ -46,6 +56,59 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
         saved=str(saved.pk),
         steps=tuple(Step(state.value, by or "", at) for state, by, at in steps if at is not None),
         request=saved.request,
+    )
+
+
+def team_focus(team: Team, since: dt.date | None) -> bytes:
+    """FOCUS rows of a team from the month `since` on: the forecasts of approved plans, except of
+    archived projects, then what every project paid."""
+    first = str(since or "")
+    rows = (row for row in _team_rows(team) if row["ChargePeriodStart"] >= first)
+    return csv_bytes(names.COLUMNS, rows)
+
+
+def _team_rows(team: Team) -> Iterator[Cells]:
+    plans = SavedComparison.objects.filter(team=team, state=State.APPROVED, project__archived=False)
+    for saved in plans.select_related("team", "project", "created_by").order_by("project__name"):
+        yield from focus_rows(saved.read_plan(), context_of(saved))
+    uploads = ActualsUpload.objects.filter(team=team).order_by("project__name", "created_at")
+    for upload in uploads.select_related("project").prefetch_related("lines"):
+        context = Context(team=team.name, project=upload.project.name, is_forecast=False)
+        yield from focus_rows(_as_plan(upload), context)
+
+
+def _as_plan(upload: ActualsUpload) -> SavedPlan:
+    """What was paid in the form that FOCUS rows are made of."""
+    rows = list(upload.lines.all())
+    lines = tuple(_paid_line(row, rows[0].month, upload.format) for row in rows)
+    key = ScenarioKey.HYBRID
+    return SavedPlan(
+        start=rows[0].month,
+        horizon_months=lines[-1].month + 1,
+        currency=upload.currency,
+        scenarios=(ScenarioRecord(key=key, feasible=True, lines=lines),),
+        recommendation=Choice.of_values(scenario=key),
+    )
+
+
+def _paid_line(row: ActualLine, start: str, form: str) -> CostLine:
+    """Its cost by the hour; by the month where no hours are known."""
+    cost, quantity = Decimal(row.cost), row.hours or 1.0
+    hours = "node-hours" if form == "focus" else "accelerator-hours"
+    return CostLine.of_values(
+        month=count_months(parse_month(start), parse_month(row.month)),
+        category=Category(row.category) if row.category in set(Category) else Category.OTHER,
+        label=f"{row.category}: {row.instance_type}" if row.instance_type else row.category,
+        provider=row.provider or "not stated",
+        region=row.region,
+        instance_type=row.instance_type,
+        purchase_option=row.purchase_option,
+        quantity=quantity,
+        unit=hours if row.hours else "month",
+        unit_price=cost / Decimal(str(quantity)),
+        amount=cost,
+        offer_id="",
+        source="",
     )
 
 

@@ -143,14 +143,16 @@ class Query:
             raise InvalidInput(name, f"{number:g} is not a whole number")
         return None if number is None else int(number)
 
-    def date(self, name: str) -> dt.date | None:
+    def date(self, name: str, *, is_month: bool = False) -> dt.date | None:
+        """A day; with `is_month` the first day of a month written YYYY-MM."""
         value = self.text(name)
         if value is None:
             return None
+        what, rest = ("month like 2026-11", "-01") if is_month else ("date like 2026-11-20", "")
         try:
-            return dt.date.fromisoformat(value)
+            return dt.date.fromisoformat(value + rest)
         except ValueError:
-            raise InvalidInput(name, f"{shorten(value)} is not a date like 2026-11-20") from None
+            raise InvalidInput(name, f"{shorten(value)} is not a {what}") from None
 
 
 # Conditional requests ---------------------------------------------------------------------

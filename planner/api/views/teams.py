@@ -5,7 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,6 +30,8 @@ from planner.api.shapes import accepted
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.validation import parse
+from planner.exports import FORMATS
+from planner.exports.saved_context import offer_file, team_focus
 from planner.models import (
     Alert,
     AlertKind,
@@ -83,7 +86,20 @@ class TeamsView(ReadMixin, ChangeMixin):
     serializer_class = shapes.TeamSerializer
     changes = bodies.TeamChanges
     needs = {"partial_update": OWN}
+    query_parameters = {"focus": ("since",)}
     change = staticmethod(teams.change_settings)
+
+    @extend_schema(
+        responses={(HTTPStatus.OK, "text/csv"): str},
+        parameters=[OpenApiParameter("since", str, description="Rows of this month and later.")],
+    )
+    @action(detail=True)
+    def focus(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """FOCUS 1.2 rows of the team as CSV: the forecasts of its approved plans, then what its
+        projects paid (`x_IsForecast` false), tagged with team and project."""
+        team = self.get_object()
+        content = team_focus(team, self.query.date("since", is_month=True))
+        return offer_file(content, team.name, FORMATS["focus"])
 
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

@@ -175,6 +175,7 @@ OPERATIONS = (
     op("team-detail", "get", "view", where={"slug": "=alpha"}, stranger=404),
     op("team-detail", "patch", "own", where={"slug": "=alpha"}, stranger=404,
        body=body({"name": "Alpha 2"})),
+    op("team-focus", "get", "view", where={"slug": "=alpha"}, stranger=404),
     *crud("server-quote", "quote", post={"slug": "other", "label": "Other", "server": SERVER},
           patch={"supplier": "ACME"}),
     *crud("audit-entry", "audit", detail=False, delete=False),

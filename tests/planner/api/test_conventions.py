@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from planner.exports import FORMATS
+from planner.exports.saved_context import export_saved
 from planner.models import Role, Scope
+from planner.services.actuals import actuals
+from planner.services.projects import saved_comparisons
 from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
 from tests.planner.workspace import REQUEST, Workspace, market
 
@@ -141,3 +147,43 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
     for form in FORMATS:
         refused = client.get(address.replace("focus", form), {"scenario": "cheapest"})
         assert (refused.status_code, [*errors(refused)]) == (400, ["scenario"])
+
+
+def test_a_team_s_feed_has_approved_forecasts_and_what_was_paid(work: Workspace) -> None:
+    paying, owner = work.project(name="Paying"), work.access()
+    saved = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved()))
+    work.saved(paying)  # a draft is no forecast
+    bill = (
+        b"month,cost,hours,provider,category\n2027-01,900.30,30,aws,commitment\n"
+        b"2027-02,70,,,capex\n2027-02,5,,,gifts\n"
+    )
+    actuals.load_actuals(owner, paying, io.BytesIO(bill))
+
+    def read(secret: str, **query: str) -> tuple[int, list[dict[str, str]]]:
+        client = APIClient(headers={"Authorization": f"Bearer {secret}"})
+        answer = client.get("/api/v1/teams/alpha/focus/", query)
+        return answer.status_code, rows_of(answer.content)
+
+    _, rows = read(work.token(Scope.READ))
+    forecast = rows_of(export_saved(saved, "focus"))
+    assert rows[: len(forecast)] == forecast
+    paid = rows[len(forecast) :]
+    columns = (
+        *("x_IsForecast", "ChargePeriodStart", "BilledCost", "EffectiveCost", "x_Category"),
+        *("x_CapexOpex", "PricingQuantity", "PricingUnit", "ProviderName", "x_ScenarioId"),
+    )
+    assert [",".join(row[name] for name in columns) for row in paid] == [
+        "false,2027-01-01T00:00:00Z,900.30,900.30,commitment,opex,30.0,Accelerator-Hours,"
+        "Amazon Web Services,",
+        "false,2027-02-01T00:00:00Z,70,70,capex,capex,1.0,Month,not stated,",
+        "false,2027-02-01T00:00:00Z,5,5,other,opex,1.0,Month,not stated,",
+    ]
+    assert {row["Tags"] for row in paid} == {'{"team": "Alpha", "project": "Paying"}'}
+    later = [row for row in rows if row["ChargePeriodStart"] >= "2027-02"]
+    assert read(work.token(Scope.READ), since="2027-02") == (200, later)
+    assert read(work.token(Scope.READ), since="2027-02-01")[0] == 400
+    assert read(Workspace("beta").token(Scope.READ))[0] == 404
+
+
+def rows_of(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode())))
