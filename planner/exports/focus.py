@@ -81,12 +81,13 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
 Cells = dict[str, Any]
 _ZERO = Decimal(0)
 _COMMITTED = ("commitment", "upfront")
+_IN_PRICING_CURRENCY = ("ListUnitPrice", "ContractedUnitPrice", "EffectiveCost")
+"""Columns that are repeated as `PricingCurrency…`: prices and bills are in one currency."""
 
 
 def as_focus(answer: SavedPlan, context: Context) -> bytes:
     """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
-    rows = focus_rows(answer, context)
-    return csv_bytes(names.COLUMNS, rows)
+    return csv_bytes(names.COLUMNS, focus_rows(answer, context))
 
 
 def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:
@@ -115,7 +116,13 @@ class _Rows:
         lines = (line for line in self.scenario.lines if line.category != "loan")
         booked = self._booked() if self.context.is_forecast else ()
         rows = [*map(self._line, lines), *booked]
-        yield from sorted(rows, key=lambda row: str(row["ChargePeriodStart"]))
+        for row in sorted(rows, key=lambda row: str(row["ChargePeriodStart"])):
+            row |= {f"PricingCurrency{name}": row.get(name) for name in _IN_PRICING_CURRENCY}
+            is_used = row.get("CommitmentDiscountStatus") != "Unused"
+            if row["ChargeCategory"] == "Usage" and is_used:
+                row["ConsumedQuantity"] = row["PricingQuantity"]
+                row["ConsumedUnit"] = row["PricingUnit"]
+            yield row
 
     @cached_property
     def committed(self) -> dict[str, CostLine]:
@@ -146,14 +153,12 @@ class _Rows:
                 "ChargeFrequency": "One-Time",
                 "ListCost": amount,
                 "ContractedCost": amount,
-                "PricingCurrencyEffectiveCost": amount,
             }
         cells |= self._priced(line)
         is_ahead = category in _COMMITTED or category in names.CAPITAL
         if is_ahead and self.context.is_forecast:
             return cells | self._purchase(line)
-        cells |= {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
-        return cells | self._consumed(cells)
+        return cells | {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
 
     def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
@@ -171,9 +176,6 @@ class _Rows:
             "ListCost": listed * quantity,
             "ContractedUnitPrice": contracted,
             "ContractedCost": contracted * quantity,
-            "PricingCurrencyListUnitPrice": listed,
-            "PricingCurrencyContractedUnitPrice": contracted,
-            "PricingCurrencyEffectiveCost": line.amount,
             "PricingCategory": pricing_category,
             **self._sku(line),
         }
@@ -199,15 +201,11 @@ class _Rows:
             "ChargeCategory": "Purchase",
             "ChargeFrequency": "Recurring" if is_monthly else "One-Time",
             "EffectiveCost": _ZERO,
-            "PricingCurrencyEffectiveCost": _ZERO,
         }
         if line.category in _COMMITTED:
             cells |= self._commitment(line, Decimal(str(line.quantity)))
             cells["CommitmentDiscountStatus"] = None
         return cells
-
-    def _consumed(self, cells: Cells) -> Cells:
-        return {"ConsumedQuantity": cells["PricingQuantity"], "ConsumedUnit": cells["PricingUnit"]}
 
     # Rows that book what was paid ---------------------------------------------------------
 
@@ -247,18 +245,16 @@ class _Rows:
             update={"quantity": hours, "unit": "node-hours", "unit_price": _ZERO, "amount": _ZERO}
         )
         cells = self._common(line, month) | self._priced(free) | self._commitment(line, hours)
-        cells |= {
+        return cells | {
             "ChargeCategory": "Usage",
             "ChargeFrequency": "Usage-Based",
             "BilledCost": _ZERO,
             "EffectiveCost": amount,
-            "PricingCurrencyEffectiveCost": amount,
             "ChargeDescription": f"{line.label}: {status.lower()}",
             "CommitmentDiscountStatus": status,
             "SkuPriceId": line.offer_id or line.source,
             "x_Category": "commitment",
         }
-        return cells | (self._consumed(cells) if status == "Used" else {})
 
     def _node_hours(self, line: CostLine, month: int) -> Decimal:
         """Node-hours that the commitment gives in a month; after the horizon those that are
@@ -300,10 +296,7 @@ class _Rows:
             "ChargeFrequency": "Recurring",
             "BilledCost": _ZERO,
             "EffectiveCost": cost,
-            "PricingCurrencyEffectiveCost": cost,
             "ChargeDescription": f"Write-off: {line.instance_type}",
-            "ConsumedQuantity": _ZERO,
-            "ConsumedUnit": "Months",
             "x_CapexOpex": "capex",
             "x_Category": "capex",
             "x_DepreciationMethod": self.answer.assumption("finance.depreciation"),
