@@ -32,12 +32,12 @@ def as_csv(answer: SavedPlan, context: Context) -> bytes:
     """UTF-8 with a byte order mark, so that spreadsheets read every letter."""
     approval = dict(zip(APPROVAL_COLUMNS, context.approval_columns, strict=True))
     rows: list[dict[str, Any]] = []
-    for row in cost_rows(answer):
-        offer = answer.offers.get(row.line.offer_id)
-        cells = {name: getattr(row.line, name) for name in _OF_LINES} | {
-            "scenario": row.scenario,
-            "month": format_month(row.month),
-            "category": row.line.category.value,
+    for scenario, line in cost_rows(answer):
+        offer = answer.offers.get(line.offer_id)
+        cells = {name: getattr(line, name) for name in _OF_LINES} | {
+            "scenario": scenario,
+            "month": format_month(answer.month(line.month)),
+            "category": line.category.value,
             "currency": answer.currency,
             "price_as_of": offer.as_of.isoformat() if offer and offer.as_of else "",
             "price_source": offer.source if offer else "",
@@ -137,14 +137,8 @@ class Context:
         return (self.saved, step.state, step.by, step.moment) if step else ("", "", "", "")
 
 
-@dataclass(frozen=True)
-class Row:
-    scenario: str
-    month: dt.date
-    line: CostLine
-
-
-def cost_rows(answer: SavedPlan) -> Iterator[Row]:
+def cost_rows(answer: SavedPlan) -> Iterator[tuple[str, CostLine]]:
+    """Every cost line with the scenario that it is of."""
     for scenario in answer.feasible:
         for line in scenario.lines:
-            yield Row(scenario.key.value, answer.month(line.month), line)
+            yield scenario.key.value, line

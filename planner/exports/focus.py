@@ -143,9 +143,8 @@ class _Rows:
         return {(row.source, row.month): row for row in self.scenario.capacity}
 
     def _line(self, line: CostLine) -> Cells:
-        category = line.category
+        category, amount = line.category, line.amount
         cells = self._common(line, line.month)
-        amount = line.amount
         cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
         if category in names.UNPRICED:
             return cells | {
@@ -155,8 +154,7 @@ class _Rows:
                 "ContractedCost": amount,
             }
         cells |= self._priced(line)
-        is_ahead = category in _COMMITTED or category in names.CAPITAL
-        if is_ahead and self.context.is_forecast:
+        if self.context.is_forecast and category in (*_COMMITTED, *names.CAPITAL):
             return cells | self._purchase(line)
         return cells | {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
 

@@ -15,7 +15,7 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import SavedPlan
 from planner.contract.answer.scenario import CostLine, ScenarioRecord
 from planner.contract.answer.verdict import Choice
-from planner.exports import FORMATS, Format, json_bytes
+from planner.exports import Format, json_bytes
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, Step, as_csv, csv_bytes
 from planner.exports.focus import Cells, as_commitments, as_focus, choose_scenario, focus_rows
@@ -27,7 +27,6 @@ _OF_PLANS = {"csv": as_csv, "focus": as_focus, "commitments": as_commitments}
 
 def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes:
     """A saved plan in one of `FORMATS`, from what is saved alone: nothing is computed again."""
-    assert form in FORMATS
     plan, context = saved.read_plan(), context_of(saved, scenario)
     choose_scenario(plan, context)
     if form == "json":
@@ -79,9 +78,8 @@ def _team_rows(team: Team) -> Iterator[Cells]:
 
 def _as_plan(upload: ActualsUpload) -> SavedPlan:
     """What was paid in the form that FOCUS rows are made of."""
-    rows = list(upload.lines.all())
+    rows, key = list(upload.lines.all()), ScenarioKey.HYBRID
     lines = tuple(_paid_line(row, rows[0].month, upload.format) for row in rows)
-    key = ScenarioKey.HYBRID
     return SavedPlan(
         start=rows[0].month,
         horizon_months=lines[-1].month + 1,
@@ -98,7 +96,7 @@ def _paid_line(row: ActualLine, start: str, form: str) -> CostLine:
     return CostLine.of_values(
         month=count_months(parse_month(start), parse_month(row.month)),
         category=Category(row.category) if row.category in set(Category) else Category.OTHER,
-        label=f"{row.category}: {row.instance_type}" if row.instance_type else row.category,
+        label=row.category,
         provider=row.provider or "not stated",
         region=row.region,
         instance_type=row.instance_type,

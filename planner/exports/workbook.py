@@ -225,24 +225,24 @@ _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 def _lines(book: Book, answer: SavedPlan) -> _Ranges:
     rows: list[list[Cell]] = [
         [
-            SCENARIO_TITLES[row.scenario],
-            row.month,
-            category_title(row.line.category.value),
-            row.line.label,
-            cloud_title(row.line.provider),
-            row.line.region,
-            row.line.instance_type,
-            option_name(row.line.purchase_option),
-            row.line.quantity,
-            row.line.unit,
-            row.line.unit_price,
-            row.line.amount,
-            row.line.offer_id,
-            row.line.category.value,
-            row.line.provider,
-            row.line.purchase_option,
+            SCENARIO_TITLES[scenario],
+            answer.month(line.month),
+            category_title(line.category.value),
+            line.label,
+            cloud_title(line.provider),
+            line.region,
+            line.instance_type,
+            option_name(line.purchase_option),
+            line.quantity,
+            line.unit,
+            line.unit_price,
+            line.amount,
+            line.offer_id,
+            line.category.value,
+            line.provider,
+            line.purchase_option,
         ]
-        for row in cost_rows(answer)
+        for scenario, line in cost_rows(answer)
     ]
     book.table("Lines", _LINES, rows)
     last = max(2, len(rows) + 1)

@@ -98,8 +98,8 @@ class TeamsView(ReadMixin, ChangeMixin):
         """FOCUS 1.2 rows of the team as CSV: the forecasts of its approved plans, then what its
         projects paid (`x_IsForecast` false), tagged with team and project."""
         team = self.get_object()
-        content = team_focus(team, self.query.date("since", is_month=True))
-        return offer_file(content, team.name, FORMATS["focus"])
+        since = self.query.date("since", is_month=True)
+        return offer_file(team_focus(team, since), team.name, FORMATS["focus"])
 
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
