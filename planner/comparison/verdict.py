@@ -41,7 +41,7 @@ from planner.costing.advice.verdict import (
     best_without_buying,
     capital_to_approve,
     contract_terms,
-    describe_refusal,
+    describe_forgone,
     describe_unknown_prices,
     name_rival,
     obligation_to_sign,
@@ -341,9 +341,12 @@ class VerdictWords:
     # Reasons ----------------------------------------------------------------------------------
 
     def reasons(self) -> list[str]:
-        """Why this plan, the most telling first, at most three."""
-        others = [self._why_early()] if self.facts.is_small else self._all_reasons()
-        return [reason for reason in (self._why_sure(), *others) if reason][:MOST_REASONS]
+        """Why this plan, the most telling first, at most three; what it forgoes is the last."""
+        if self.facts.is_small:
+            return [reason for reason in (self._why_sure(), self._why_early()) if reason]
+        last = [reason for reason in (self._forgone(),) if reason]
+        reasons = [reason for reason in (self._why_sure(), *self._all_reasons()) if reason]
+        return [*reasons[: MOST_REASONS - len(last)], *last]
 
     def _why_sure(self) -> str:
         choice, simulation = self.results.choice, self.results.simulation
@@ -361,7 +364,6 @@ class VerdictWords:
 
     def _all_reasons(self) -> Iterator[str]:
         yield self._why_early()
-        yield self._forgone()
         out_of_reach = describe_gain(self.results, self.facts, self.gains)
         yield out_of_reach
         first = self.facts.decision[0] if self.facts.decision else None
@@ -394,8 +396,7 @@ class VerdictWords:
         if choice is None or not choice.refusals or any(map(results.why_not_allowed, ScenarioKey)):
             return ""
         cheapest = min(choice.refusals, key=choice.rank_of)
-        why = describe_refusal(choice, cheapest, results.inputs, results.request.currency)
-        return f"Not advised: {why[0].lower()}{why[1:]}"
+        return describe_forgone(choice, cheapest, results.inputs, results.request.currency)
 
     def _why_buy(self, part: DecisionPart) -> str:
         rows = [row for row in self.plan.capacity if row.source == part.source]

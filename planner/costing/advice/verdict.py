@@ -23,7 +23,7 @@ from planner.contract.labels import (
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM
 from planner.costing.advice.decision import OBLIGATIONS
-from planner.costing.choice import Choice, Part, rank
+from planner.costing.choice import Choice, Part, Refusal, rank
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.inputs.exclusions import describe_missing, find_missing
@@ -129,9 +129,8 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     """Why a plan is not advised although it costs less in expectation."""
     refusal, plan = choice.refusals[index], choice.candidates[index]
     rival = choice.candidates[refusal.rival]
-    parts = [part for part in plan.parts if not rival.has(part)]
-    name = name_part(parts[0], inputs) if parts else "The larger order"
-    saves = f"{name} saves {format_money(cents(refusal.saving), currency)} in expectation"
+    saving = format_money(cents(refusal.saving), currency)
+    saves = f"{_name_refused(choice, index, inputs)} saves {saving} in expectation"
     if not rival.parts:
         saves += " against renting alone"
     if rival.bound:
@@ -140,9 +139,29 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
         return f"{saves}; at least {least} is asked for."
-    least_chance = refusal.required_chance
-    chance = write_short(refusal.chance, least_chance)
-    return f"{saves}, but in only {chance} of outcomes; {least_chance:.0%} is asked for."
+    return f"{saves}, {_describe_chance(refusal)}"
+
+
+def describe_forgone(choice: Choice, index: int, inputs: ModelInputs, currency: str) -> str:
+    """What a plan that is not advised would save beside the advised."""
+    refusal = choice.refusals[index]
+    saving = format_money(cents(refusal.saving), currency)
+    saves = f"{_name_refused(choice, index, inputs)} is expected to save another {saving}"
+    if refusal.saving < refusal.required:
+        least = format_money(cents(refusal.required), currency)
+        return f"{saves}, less than the {least} that so binding a step has to save."
+    return f"{saves}, {_describe_chance(refusal)}"
+
+
+def _name_refused(choice: Choice, index: int, inputs: ModelInputs) -> str:
+    plan, rival = choice.candidates[index], choice.candidates[choice.refusals[index].rival]
+    parts = [part for part in plan.parts if not rival.has(part)]
+    return name_part(parts[0], inputs) if parts else "The larger order"
+
+
+def _describe_chance(refusal: Refusal) -> str:
+    chance = write_short(refusal.chance, refusal.required_chance)
+    return f"but in only {chance} of outcomes; {refusal.required_chance:.0%} is asked for."
 
 
 def write_short(share: float, least: float) -> str:
