@@ -158,3 +158,20 @@ def test_a_trend_stays_the_mean_of_prices() -> None:
     assert float(answer.risk.on_demand.mean) == pytest.approx(
         float(plan.total_cost), abs=HALF_CENT * len(plan.lines) + 0.01
     )
+
+
+@pytest.mark.parametrize("tax_rate", [0.0, 0.25])
+def test_a_minimum_spend_is_taxed_in_outcomes_as_in_the_plan(tax_rate: float) -> None:
+    spend = {"label": "EDP", "provider": "north", "amount": 900_000, "first": "2027-01"}
+    offer = {"label": "By the hour", "provider": "north", "purchase_option": "on_demand",
+             "usd_per_hour": 40, **EIGHT}  # fmt: skip
+    still = ("demand_growth_sd", "hours_spread", "price_sd", "residual_sd")
+    answer = compare(
+        {**request_of_seed(0), "horizon_months": 12, "custom_offers": [offer],
+         "existing": {"minimum_spend": [{**spend, "last": "2027-12"}]}, "on_prem": {"servers": []},
+         "finance": {"tax_rate": tax_rate}, "risk": dict.fromkeys(still, 0.0)},
+        NOTHING, today=TODAY,
+    )  # fmt: skip
+    assert answer.verdict
+    expected = float(answer.verdict.expected or 0)
+    assert expected == pytest.approx(float(answer.verdict.total), rel=1e-4)
