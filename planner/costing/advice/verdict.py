@@ -146,7 +146,7 @@ def describe_forgone(choice: Choice, index: int, inputs: ModelInputs, currency: 
     """What a plan that is not advised would save beside the advised."""
     refusal = choice.refusals[index]
     saving = format_money(cents(refusal.saving), currency)
-    saves = f"{_name_refused(choice, index, inputs)} is expected to save another {saving}"
+    saves = f"{_name_refused(choice, index, inputs)} saves another {saving} in expectation"
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
         return f"{saves}, less than the {least} that so binding a step has to save."
