@@ -72,13 +72,14 @@ def save_in_new_project(
     **labels: Any,
 ) -> SavedComparison:
     """A project with the request's workload and assumptions, a budget for the whole plan where one
-    is set, and its first saved comparison."""
+    is set, and its first saved comparison; an alert tells where prices move it."""
     assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
     values = {
         "name": project,
         "workload": request.get("workload") or {},
         "assumptions": assumptions,
         "budget": budget,
+        "watched": True,
     }
     require(access, team.pk, EDIT)
     require_free_name(team, project, "project")

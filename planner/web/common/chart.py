@@ -6,9 +6,12 @@ figures.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from planner.contract.amounts import name_day
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Chart:
     """line, bar (stacked), hbar (stacked, sideways), points."""
     x_label: str
     y_label: str
-    x: Sequence[str | float]
+    x: Sequence[str | float | dt.date]
     series: Sequence[Series]
     marks: Sequence[Mark] = ()
     summary: str = ""
@@ -52,4 +55,11 @@ class Chart:
 
     @property
     def rows(self) -> list[list[Any]]:
-        return [[x, *(series.values[i] for series in self.series)] for i, x in enumerate(self.x)]
+        return [
+            [x, *(series.values[i] for series in self.series)]
+            for i, x in enumerate(map(name_place, self.x))
+        ]
+
+
+def name_place(x: str | float | dt.date) -> str | float:
+    return name_day(x) if isinstance(x, dt.date) else x

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from django import template
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from planner.web.common.chart import Chart, Series
+from planner.web.common.chart import Chart, Series, name_place
 from planner.web.common.formatting import number
 
 register = template.Library()
@@ -28,8 +27,7 @@ TOP, PLOT, BELOW = 16, 214, 26
 """Pixels above a plot, of its height, and below it for the labels of its axis."""
 ROW, BAR = 40, 16
 """Pixels of a row with its name above the bar, and of the bar."""
-MOST_LABELS = 5
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+MOST_LABELS = 4
 
 
 def element(name: str, content: object = "", **attributes: object) -> SafeString:
@@ -166,7 +164,7 @@ def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeS
         ]
         left = max(share - wide / 2, 0.0)
         yield element(
-            "rect", element("title", "\n".join([str(name), *words])), class_="note-strip",
+            "rect", element("title", "\n".join([_name(name), *words])), class_="note-strip",
             x=_percent(_x(left)), y=TOP, width=_percent(wide * (RIGHT - LEFT)), height=PLOT,
         )  # fmt: skip
 
@@ -175,15 +173,13 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
     values = (value for one in chart.series for value in _known(one.values))
     scale, shares = Scale.over([0.0, *values]), _shares(chart.x)
     drawn = [*_value_axis(chart, scale)]
-    drawn += _names_below([*zip(shares, map(str, chart.x), strict=True)], TOP + PLOT + 18)
+    drawn += _names_below([*zip(shares, map(_name, chart.x), strict=True)], TOP + PLOT + 18)
     for i, one in enumerate(chart.series):
-        places = [
-            (share, scale.at(value))
-            for share, value in zip(shares, one.values, strict=True)
-            if value is not None
-        ]
-        steps = _with_steps(places) if chart.kind == "points" else places
-        drawn.append(_path(steps, series_class(one, i), dashed=one.dashed))
+        for is_known, run in groupby(zip(shares, one.values, strict=True), key=_is_known):
+            places = [(share, scale.at(value or 0.0)) for share, value in run]
+            steps = _with_steps(places) if chart.kind == "points" else places
+            if is_known:
+                drawn.append(_path(steps, series_class(one, i), dashed=one.dashed))
         if chart.kind == "points":
             drawn += _dots(chart, one, shares, scale, series_class(one, i))
     if chart.kind == "line":
@@ -199,27 +195,36 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
     return drawn, TOP + PLOT + BELOW
 
 
+def _is_known(at: tuple[float, float | None]) -> bool:
+    return at[1] is not None
+
+
 def _dots(
     chart: Chart, series: Series, shares: Sequence[float], scale: Scale, style: str
 ) -> Iterator[SafeString]:
     for share, value, day in zip(shares, series.values, chart.x, strict=True):
         if value is not None:
-            words = f"{day}: {number(value, chart.digits)} {chart.unit}".strip()
+            words = f"{_name(day)}: {number(value, chart.digits)} {chart.unit}".strip()
             x, y = _percent(_x(share)), _y(scale.at(value))
             yield element("circle", element("title", words), class_=style, cx=x, cy=y, r=4)
 
 
-def _shares(x: Sequence[str | float]) -> list[float]:
-    numbers = [place for one in x if (place := _place(one)) is not None]
+OnAxis = str | float | dt.date
+
+
+def _name(x: OnAxis) -> str:
+    return str(name_place(x))
+
+
+def _shares(x: Sequence[OnAxis]) -> list[float]:
+    numbers = [
+        float(one.toordinal() if isinstance(one, dt.date) else one)
+        for one in x
+        if not isinstance(one, str)
+    ]
     if len(numbers) == len(x) > 1 and numbers[-1] > numbers[0]:
         return [(one - numbers[0]) / (numbers[-1] - numbers[0]) for one in numbers]
     return [i / max(len(x) - 1, 1) for i in range(len(x))]
-
-
-def _place(value: str | float) -> float | None:
-    if not isinstance(value, str):
-        return float(value)
-    return float(dt.date.fromisoformat(value).toordinal()) if _DAY.fullmatch(value) else None
 
 
 def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
@@ -229,7 +234,7 @@ def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
     scale, wide = Scale.over([0.0, *tops, *lines]), 1 / max(len(chart.x), 1)
     drawn = [*_value_axis(chart, scale)]
     middles = [(i + 0.5) * wide for i in range(len(chart.x))]
-    drawn += _names_below([*zip(middles, map(str, chart.x), strict=True)], TOP + PLOT + 18)
+    drawn += _names_below([*zip(middles, map(_name, chart.x), strict=True)], TOP + PLOT + 18)
     foot = [0.0] * len(chart.x)
     for i, one in enumerate(chart.series):
         if one.dashed:

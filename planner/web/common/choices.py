@@ -76,12 +76,12 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
     "models": lambda: [(name, name) for name in model_names()],
     "providers": lambda: [(p, provider_title(p)) for p in catalog.current().offers.provider.names],
     "geographies": lambda: [
+        *_COUNTRY_GROUPS,
         *(
             (name, geography_title(name))
             for name in sorted({one.geography for one in catalog.current().regions.values()})
             if name
         ),
-        *_COUNTRY_GROUPS,
     ],
     "currencies": lambda: [
         (code, code) for code in sorted({"USD", *catalog.current().exchange_rates.currencies})

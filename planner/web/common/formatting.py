@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,8 +31,6 @@ from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState
 from pricing.market.offer_filters import sold_options
 from pricing.market.offers import PurchaseOption
-from pricing.market.snapshot import PricePart
-from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
 register.filter("with_labels", with_labels)
@@ -155,15 +152,7 @@ def quantity(value: Any, unit: str) -> str:
 
 
 @register.filter
-def price_age(row: Freshness) -> str:
-    """How old each part of a provider's prices is: `on demand 12 days (oldest 90 days)`."""
-    if row.age_days is None:
-        return "the prices carry no date"
-    return ", ".join(part_age(part) for part in row.parts)
-
-
-@register.filter
-def part_age(part: PartFreshness | PriceAge) -> str:
+def part_age(part: PriceAge) -> str:
     """The median age of a part, and that of its oldest price where it is another."""
     title = words(part.part)
     if part.median_age_days is None:
@@ -171,34 +160,6 @@ def part_age(part: PartFreshness | PriceAge) -> str:
     age, oldest = part.median_age_days, part.oldest_age_days
     last = "" if oldest is None or oldest == age else f" (oldest {pluralize(oldest, 'day')})"
     return f"{title} {pluralize(age, 'day')}{last}"
-
-
-@register.filter
-def price_age_short(row: Freshness) -> str:
-    """The median age of the list prices, in words: `12 days old`."""
-    days = {part.part: part.median_age_days for part in row.parts}.get(PricePart.ON_DEMAND)
-    if days is None:
-        return "undated"
-    if days < _MOST_DAYS:
-        return f"{pluralize(days, 'day')} old"
-    return f"{round(days / _DAYS_PER_MONTH)} months old"
-
-
-def list_age_days(row: Freshness) -> float:
-    """The median age of the list prices; infinite where they carry no date."""
-    days = {part.part: part.median_age_days for part in row.parts}.get(PricePart.ON_DEMAND)
-    return math.inf if days is None else days
-
-
-@register.filter
-def list_level(row: Freshness) -> str:
-    """green, amber or red by the list prices, which most plans pay."""
-    levels = {part.part: part.level for part in row.parts}
-    return levels.get(PricePart.ON_DEMAND, "none")
-
-
-_MOST_DAYS, _DAYS_PER_MONTH = 60, 30.44
-"""Ages below the first are told in days, above in months of the second."""
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections.abc import Callable
 from functools import wraps
@@ -16,6 +17,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from planner.backends import UNSENT
@@ -24,10 +26,10 @@ from planner.models.team import TeamOwned
 from planner.services.teams.access import VIEW, Need, StaleError, WrongStateError, require
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import find_label, in_field_unit
-from planner.web.common.formatting import list_age_days
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
 from pricing.market.clouds import MARKETPLACES, OTHER_CLOUDS, find_cloud
+from pricing.market.snapshot import PricePart
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, P], HttpResponse]
@@ -97,13 +99,18 @@ THEMES = ("light", "dark")
 
 
 def _freshness() -> list[dict[str, Any]]:
-    rows = [
-        row
-        for row in freshness()
-        if find_cloud(row.provider).partition("") not in (OTHER_CLOUDS, MARKETPLACES)
-    ]
-    rows.sort(key=list_age_days, reverse=True)
-    return [{"row": row, "title": provider_title(row.provider)} for row in rows]
+    """The large clouds, the one with the oldest list prices first; most plans pay those."""
+    today = timezone.now().date()
+    rows = []
+    for row in freshness():
+        if find_cloud(row.provider).partition("") in (OTHER_CLOUDS, MARKETPLACES):
+            continue
+        listed = next((part for part in row.parts if part.part == PricePart.ON_DEMAND), None)
+        age = listed.median_age_days if listed else None
+        day = None if age is None else today - dt.timedelta(days=age)
+        level = listed.level if listed else "none"
+        rows.append({"row": row, "title": provider_title(row.provider), "day": day, "level": level})
+    return sorted(rows, key=lambda row: row["day"] or dt.date.min)
 
 
 def page(request: HttpRequest) -> dict[str, Any]:

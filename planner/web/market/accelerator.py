@@ -17,11 +17,11 @@ from planner.web.common.chart import Chart
 from planner.web.common.choices import provider_title
 from planner.web.common.views import open_page
 from planner.web.market.history import BIG_CLOUDS, draw_lowest
-from planner.web.market.offers import cheapest_of, effective_tflops, name_place
+from planner.web.market.offers import cheapest_of, effective_tflops, region_title
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
 from pricing.market.offer_table import Rows
-from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.market.snapshot import Catalog
 
 
@@ -50,7 +50,7 @@ class Cell:
     offer: Offer | None = None
     usd_per_accelerator_hour: float | None = None
     place: str = ""
-    """Where it is sold, as people say it."""
+    """The region, as people say it."""
     is_cheapest: bool = False
     """Of all providers in this column."""
 
@@ -102,7 +102,8 @@ def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
     if way.term_months:
         rows = rows[offers.term_months[rows] == way.term_months]
     offer, usd = cheapest_of(offers, rows)
-    return Cell(offer, usd, name_place(offer, known))
+    region = known.region(offer.provider, offer.region) if offer else None
+    return Cell(offer, usd, region_title(region, offer.region) if offer else "")
 
 
 DATASHEET = (
@@ -119,7 +120,7 @@ DATASHEET = (
 
 
 @lru_cache(maxsize=64)
-def _draw_history(slug: str, today: dt.date, _published: catalog.State) -> Chart | None:
+def _draw_history(slug: str, today: dt.date, _published: catalog.State) -> list[Chart]:
     """Reading some thousand prices takes half a second; they change with what is published."""
     return draw_lowest(catalog.accelerator_histories(slug, BIG_CLOUDS).values(), today)
 
@@ -133,16 +134,24 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("No accelerator has this name.") from None
     known = catalog.current()
     rows = list_providers(device, known)
+    work = {"workload.kind": "accelerator_hours", "workload.accelerator": device.slug}
     context = {
         "accelerator": device,
         "effective_tflops": effective_tflops(device),
-        "plan_address": urlencode(
-            {"workload.kind": "accelerator_hours", "workload.accelerator": device.slug, "edit": 1}
+        "plan_address": urlencode(work | {"edit": 1}),
+        "alert_address": urlencode(
+            {
+                "name": f"Price of {device.name}",
+                **work,
+                "workload.hours_per_month": HOURS_PER_MONTH,
+                "horizon_months": 12,
+                "inherits": "false",
+            }
         ),
         "ways": WAYS,
         "rows": rows,
         "count": sum(row.count for row in rows),
-        "chart": _draw_history(device.slug, timezone.now().date(), catalog.version()),
+        "charts": _draw_history(device.slug, timezone.now().date(), catalog.version()),
         "servers": sorted(
             (one for one in all_servers() if one.accelerator == device.slug),
             key=lambda one: not one.on_sale,

@@ -6,19 +6,17 @@ import datetime as dt
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from planner.contract.amounts import add_months, shorten_month
+from planner.contract.amounts import add_months, name_day, shorten_month
 from planner.contract.labels import option_name
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import provider_title
-from pricing.common.words import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.offers import Offer
 from pricing.market.snapshot import DatedPrice
 
 BIG_CLOUDS = ("aws", "azure", "gcp")
 """Providers whose histories are published; of the others the catalog has days, not years."""
 MONTHS = 24
-COLOURS = 10
-"""Lines of different colours; those after them are dashed."""
 
 
 def draw_history(
@@ -30,13 +28,13 @@ def draw_history(
     """
     if not past:
         return None
-    days = [entry.date.isoformat() for entry in past]
+    days = [entry.date for entry in past]
     prices = [
         None if entry.offer is None else float(entry.offer.effective_price_per_hour)
         for entry in past
     ]
     if today is not None and offer.sold_now and past[-1].date < today:
-        days.append(today.isoformat())
+        days.append(today)
         prices.append(prices[-1])
     return Chart(
         key="history",
@@ -48,15 +46,16 @@ def draw_history(
         x=days,
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
         digits=4,
-        summary=f"{pluralize(len(past), 'price')} known, the first of {past[0].date}.",
+        summary=f"{pluralize(len(past), 'price')} known, the first of {name_day(past[0].date)}.",
     )
 
 
-def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> Chart | None:
-    """The lowest price of an accelerator-hour that each provider asked under each purchase option,
-    upfront payments spread over the term, at the beginning of each of `MONTHS` months and today.
+def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> list[Chart]:
+    """For each provider the lowest price of an accelerator-hour that it asked under each purchase
+    option, upfront payments spread over the term, at the beginning of each of `MONTHS` months and
+    today.
 
-    USD alone; None where no price is known.
+    USD alone; no chart of a provider of which no price is known.
     """
     first = today.replace(day=1)
     days = [*(add_months(first, -back) for back in range(MONTHS - 1, -1, -1)), today]
@@ -68,25 +67,26 @@ def draw_lowest(histories: Iterable[Sequence[DatedPrice]], today: dt.date) -> Ch
                 min((price for price in pair if price is not None), default=None)
                 for pair in zip(known, prices, strict=True)
             ]
-    if not lowest:
-        return None
-    series = [
-        Series(f"{provider_title(provider)} {option_name(option)}", prices, dashed=i >= COLOURS)
-        for i, ((provider, option), prices) in enumerate(sorted(lowest.items()))
+    return [
+        Chart(
+            key=f"lowest-{provider}",
+            title=f"{provider_title(provider)}, last two years",
+            kind="line",
+            x_label="month",
+            y_label="USD per accelerator-hour, upfront payments spread over the term",
+            unit="USD",
+            x=[*(shorten_month(f"{day:%Y-%m}") for day in days[:-1]), "today"],
+            series=[
+                Series(capitalize_first(option_name(option)), lowest[provider, option], option)
+                for of, option in sorted(lowest)
+                if of == provider
+            ],
+            digits=2,
+            summary="The cheapest offer of each purchase option; a gap is a time of which no price "
+            "is known.",
+        )
+        for provider in sorted({provider for provider, _ in lowest})
     ]
-    return Chart(
-        key="lowest",
-        title="What did the cheapest cost in the last two years?",
-        kind="line",
-        x_label="month",
-        y_label="USD per accelerator-hour, upfront payments spread over the term",
-        unit="USD",
-        x=[*(shorten_month(f"{day:%Y-%m}") for day in days[:-1]), "today"],
-        series=series,
-        digits=2,
-        summary="The cheapest offer of each provider and purchase option; a gap is a time of "
-        "which no price is known.",
-    )
 
 
 def _price_on(

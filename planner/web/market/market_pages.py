@@ -22,6 +22,7 @@ from pricing import catalog
 from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
+from pricing.market.accelerators import get
 from pricing.market.offer_rows import offer_json
 from pricing.market.snapshot import Catalog
 from pricing.models import QuarantinedPart
@@ -40,8 +41,6 @@ COLUMNS = {
     "term_months": "Term",
     "as_of": "Price as of",
 }
-FURTHER_FILTERS = ("accelerator_count", "min_accelerator_memory_gib", "region", "as_of", "sold_now")
-"""What stands folded below the first questions on a phone until it is asked for."""
 
 
 def _read(query: QueryDict) -> tuple[offers.MarketQuery, Catalog]:
@@ -59,7 +58,7 @@ def market(request: HttpRequest) -> HttpResponse:
         "sold": offers.SOLD,
         "popular": () if request.GET else offers.lowest_prices(),
         "trains_from": offers.TRAINS_FROM_GIB,
-        "narrowed": any(request.GET.get(name) for name in FURTHER_FILTERS),
+        "typed_accelerator": _name_accelerator(request.GET.get("accelerator", "")),
         **{
             name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
@@ -72,7 +71,6 @@ def market(request: HttpRequest) -> HttpResponse:
         context |= {
             "asked": market_query,
             "found": matching,
-            "headings": [*_headings(request, market_query)],
             "previous": write(request.GET, page=page - 1) if page > 1 else None,
             "next": write(request.GET, page=page + 1) if page < matching.pages else None,
             # The table of all accelerators would be long.
@@ -86,7 +84,15 @@ def market(request: HttpRequest) -> HttpResponse:
             "refusal": refusal,
             "found": offers.MarketPage((), 0, 1, 1),
         }
+    context["headings"] = [*_headings(request, context["asked"])]
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
+
+
+def _name_accelerator(typed: str) -> str:
+    try:
+        return get(typed).name
+    except KeyError:
+        return typed
 
 
 @open_page
@@ -131,15 +137,11 @@ def offer(request: HttpRequest) -> HttpResponse:
         instance_types=[current_offer.instance_type],
         sold_now=None,
     )
-    best = offers.cheapest_by_provider(current, rows)
     context = {
         "offer": current_offer,
         "row": offers.market_row(current, current.offers.ids[current_offer.id]),
         "region": current.region(current_offer.provider, current_offer.region),
-        "options": [
-            offers.market_row(current, int(row), int(row) in best)
-            for row in current.offers.cheapest(rows)
-        ],
+        "options": [offers.market_row(current, int(row)) for row in current.offers.cheapest(rows)],
         "chart": draw_history(
             current_offer, catalog.price_history(current_offer.id), today=timezone.now().date()
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
@@ -49,6 +50,7 @@ class Lowest:
     title: str
     usd: float | None
     """None where no price is known."""
+    as_of: dt.date | None
     address: str
     """Of these offers on the market page, the cheapest first."""
 
@@ -100,8 +102,8 @@ def lowest_prices() -> list[tuple[Accelerator, list[Lowest]]]:
             **({"geography": places[0]} if places else {}),
             "ordering": "usd_per_accelerator_hour",
         }
-        usd = cheapest_of(known.offers, filters.rows(known))[1]
-        return Lowest(title, usd, urlencode(address))
+        offer, usd = cheapest_of(known.offers, filters.rows(known))
+        return Lowest(title, usd, offer.as_of if offer else None, urlencode(address))
 
     return [(get(slug), [lowest(slug, *way) for way in WAYS_TO_RENT]) for slug in POPULAR]
 

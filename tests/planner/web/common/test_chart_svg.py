@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from xml.etree.ElementTree import Element, fromstring
 
 import pytest
@@ -49,6 +50,8 @@ def test_ticks_are_even_and_span_the_values(values, ticks):
 
 def test_a_line_goes_through_its_values_and_leaves_gaps_out():
     root = drawn("line", [Series("one", [0, 50, 100]), Series("two", [None, 20, 30])])
+    apart = drawn("line", [Series("one", [100, None, 50])])
+    assert [one.get("points") for one in apart.iter("polyline")] == ["0.0,0.0", "1000.0,500.0"]
     lines = [one.get("points") for one in root.iter("polyline")]
     assert lines == ["0.0,1000.0 500.0,500.0 1000.0,0.0", "500.0,800.0 1000.0,700.0"]
     said = [one.text for one in root.iter("title")]
@@ -95,13 +98,13 @@ def test_rows_stack_to_the_right_and_what_is_negative_to_the_left():
 
 
 def test_a_price_holds_until_the_next_and_days_lie_to_scale():
-    days = ["2026-01-01", "2026-01-11", "2026-02-10"]
+    days = [dt.date(2026, 1, 1), dt.date(2026, 1, 11), dt.date(2026, 2, 10)]
     root = drawn("points", [Series("offer", [4.0, 2.0, 2.0])], x=days, digits=2, unit="USD")
     at = [percent(one, "cx") for one in root.iter("circle")]
     assert at == pytest.approx([LEFT, LEFT + 0.25 * (RIGHT - LEFT), RIGHT])
     (line,) = root.iter("polyline")
     assert line.get("points") == "0.0,0.0 250.0,0.0 250.0,500.0 1000.0,500.0 1000.0,500.0"
-    assert "2026-01-01: 4.00 USD" in [one.text for one in root.iter("title")]
+    assert "1 January 2026: 4.00 USD" in [one.text for one in root.iter("title")]
 
 
 def test_names_cannot_break_out_of_the_picture():

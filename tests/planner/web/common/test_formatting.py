@@ -5,34 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 
-from planner.web.common import formatting
-from pricing.revisions import Freshness, PartFreshness
+from django.http import HttpRequest
+from django.utils import timezone
 
-PARTS = (
-    PartFreshness("on_demand", "green", 8, 0, 12, 90, dt.date(2026, 11, 18), ()),
-    PartFreshness("spot", "green", 2, 0, 3, 3, dt.date(2026, 11, 17), ()),
-)
-FRESHNESS = Freshness(
-    provider="aws",
-    title="AWS",
-    revision=1,
-    origin="live",
-    as_of=dt.date(2026, 11, 20),
-    oldest_price_as_of=dt.date(2026, 11, 8),
-    age_days=12,
-    level="green",
-    parts=PARTS,
-    offers=10,
-    undated_prices=0,
-    last_run="published",
-    last_run_at=None,
-    message="",
-    quarantined_parts=0,
-)
-UNDATED = replace(
-    FRESHNESS, age_days=None, parts=(PartFreshness("on_demand", "red", 8, 8, None, None, None, ()),)
-)
+from planner.web.common import formatting, views
+from pricing.revisions import PartFreshness
+
+LISTED = PartFreshness("on_demand", "green", 8, 0, 12, 90, dt.date(2026, 11, 18), ())
 
 
 def test_a_quantity_without_a_value_has_no_unit() -> None:
@@ -72,11 +53,19 @@ def test_cells_and_sums_below_1_keep_their_hundredths() -> None:
     assert formatting.money(0) == "0\u00a0USD"
 
 
-def test_the_age_of_prices_is_told_in_two_lengths() -> None:
-    assert formatting.price_age(FRESHNESS) == "on demand 12 days (oldest 90 days), spot 3 days"
-    assert formatting.price_age_short(FRESHNESS) == "12 days old"
+def test_the_age_of_a_part_is_told_with_that_of_its_oldest_price() -> None:
+    assert formatting.part_age(LISTED) == "on demand 12 days (oldest 90 days)"
+    assert formatting.part_age(replace(LISTED, oldest_age_days=12)) == "on demand 12 days"
+    assert formatting.part_age(replace(LISTED, median_age_days=None)) == "on demand undated"
 
 
-def test_prices_without_a_date_have_no_age() -> None:
-    assert formatting.price_age(UNDATED) == "the prices carry no date"
-    assert formatting.price_age_short(UNDATED) == "undated"
+def test_the_head_dates_the_oldest_list_prices_of_the_large_clouds(monkeypatch) -> None:
+    today = timezone.now().date()
+    undated = replace(LISTED, median_age_days=None, level="red")
+    parts = {"aws": LISTED, "azure": LISTED, "vast-ai": LISTED, "gcp": undated}
+    rows = [SimpleNamespace(provider=name, parts=(part,)) for name, part in parts.items()]
+    monkeypatch.setattr(views, "freshness", lambda: rows)
+    context = views.page(HttpRequest())["freshness"]()
+    shown = [(row["title"], row["day"], row["level"]) for row in context]
+    day = today - dt.timedelta(days=12)
+    assert shown == [("Google Cloud", None, "red"), ("AWS", day, "green"), ("Azure", day, "green")]

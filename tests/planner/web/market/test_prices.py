@@ -58,7 +58,7 @@ def test_the_price_of_an_offer_that_is_sold_holds_until_today(known):
     offer, past = known
     chart = draw_history(offer, past, today=LATER)
     (series,) = chart.series
-    assert (chart.x[-1], chart.x_label) == ("2100-01-01", "day")
+    assert (chart.x[-1], chart.x_label) == (LATER, "day")
     assert series.values[-1] == series.values[-2]
     assert len(chart.x) == len(past) + 1
     assert chart.summary.startswith(f"{len(past)} price")
@@ -66,7 +66,7 @@ def test_the_price_of_an_offer_that_is_sold_holds_until_today(known):
 
 def test_what_is_no_longer_sold_ends_with_its_last_price(known):
     offer, past = known
-    last = past[-1].date.isoformat()
+    last = past[-1].date
     assert draw_history(replace(offer, sold_now=False), past, today=LATER).x[-1] == last
     assert draw_history(offer, past, today=past[-1].date).x[-1] == last
 
@@ -133,19 +133,20 @@ def test_the_lowest_price_of_each_provider_and_option_is_drawn_for_two_years():
         [dated("24", 2026, 7, 1, purchase_option=PurchaseOption.SPOT)],
         *[[dated("900", 2022, 1, 1, region=f"r{i}")] for i in range(12)],
     ]
-    chart = draw_lowest(histories, TODAY)
+    (chart,) = draw_lowest(histories, TODAY)
     series = {one.name: dict(zip(chart.x, one.values, strict=True)) for one in chart.series}
-    assert set(series) == {"AWS on demand", "AWS spot"}
+    assert chart.title == "AWS, last two years"
+    assert set(series) == {"On demand", "Spot"}
     assert chart.x[0] == "Dec 2024"
     assert chart.x[-1] == "today"
-    demand, spot = series["AWS on demand"], series["AWS spot"]
+    demand, spot = series["On demand"], series["Spot"]
     assert demand["Dec 2024"] == demand["Aug 2025"] == 10.0
     assert demand["Sep 2025"] == demand["today"] == pytest.approx(6.88)
     assert (spot["Jun 2026"], spot["Jul 2026"]) == (None, 3.0)
 
 
 def test_no_price_in_dollars_draws_nothing():
-    assert draw_lowest([[dated("7", 2026, 1, 1, currency="EUR")], []], TODAY) is None
+    assert draw_lowest([[dated("7", 2026, 1, 1, currency="EUR")], []], TODAY) == []
 
 
 def test_the_histories_of_an_accelerator_are_those_of_its_offers(known):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from html import unescape
 from urllib.parse import urlencode
 
 import pytest
@@ -12,6 +13,7 @@ from planner.models import Project, Role, SavedComparison
 from planner.services.projects.reprice import reprice
 from planner.services.projects.saved_comparisons import save_comparison
 from pricing import catalog as catalogs
+from tests.planner.costing.market_of import H100
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace
 
@@ -44,6 +46,16 @@ def test_a_new_project_is_made_of_the_plan(work, signed_in):
     assert answer["Location"] == f"/c/{kept.pk}/"
     assert project.workload["hours_per_month"] == 2000
     assert project.assumptions["finance"] == {"discount_rate_per_year": 0.08}
+
+
+def test_a_price_alert_is_set_on_the_page_of_an_accelerator(work, signed_in):
+    browser = signed_in(Role.EDITOR)
+    page = text(browser.get(f"/market/accelerator/{H100}/"))
+    link = unescape(page.partition('href="/save/')[2].partition('"')[0])
+    saved = browser.post(f"/save/{link}", NEW)
+    assert saved.status_code == 302
+    project = Project.objects.get()
+    assert (project.watched, project.workload["accelerator"]) == (True, H100)
 
 
 def test_a_new_project_takes_the_total_budget_of_the_plan(work, signed_in):
