@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial, wraps
 from pathlib import Path
@@ -251,51 +250,30 @@ Coverage = CoverageRow | PriceCoverage
 """A row as the market or an answer has it; the fields are the same."""
 
 
-@dataclass(frozen=True)
-class CoverageTable:
-    """A row for each accelerator and provider, a cell for each purchase option."""
-
-    columns: tuple[str, ...]
-    rows: tuple[CoverageTableRow, ...]
-
-
-@dataclass(frozen=True)
-class CoverageTableRow:
-    accelerator: str
-    provider: str
-    cells: tuple[Coverage | None, ...]
-    """None where the provider is known to have no such purchase option."""
-
-
-def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
-    """Rows of coverage as a table; options that nobody has are left out.
+def arrange_coverage(rows: Iterable[Coverage]) -> dict[str, Any]:
+    """Rows of coverage as a table: its `columns`, purchase options that anybody has, and `rows` of
+    an accelerator, a provider and their cells. A cell is None where the option is known not to be
+    sold.
 
     What no price and no source speaks of is not known, such as terms of a smaller cloud.
     """
     by_key = {(row.accelerator, row.provider, row.purchase_option): row for row in rows}
     present = {option for _, _, option in by_key}
     options = [option.value for option in PurchaseOption if option.value in present]
-    pairs = dict.fromkeys((accelerator, provider) for accelerator, provider, _ in by_key)
-    return CoverageTable(
-        columns=tuple(capitalize_first(traits(option).label) for option in options),
-        rows=tuple(
-            CoverageTableRow(
-                get(accelerator).name,
-                provider_title(provider),
-                tuple(
-                    by_key.get((accelerator, provider, option))
-                    # Where sources speak of the provider, it has a row for all that it sells.
-                    or (
-                        None
-                        if (provider, option) in sold_options()
-                        else CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
-                    )
-                    for option in options
-                ),
-            )
-            for accelerator, provider in pairs
-        ),
-    )
+
+    def cell(accelerator: str, provider: str, option: str) -> Coverage | None:
+        # Where sources speak of the provider, it has a row for all that it sells.
+        is_known = (provider, option) in sold_options()
+        unknown = CoverageRow(accelerator, provider, option, PriceState.UNKNOWN)
+        return by_key.get((accelerator, provider, option), None if is_known else unknown)
+
+    return {
+        "columns": [capitalize_first(traits(option).label) for option in options],
+        "rows": [
+            (get(name).name, provider_title(cloud), [cell(name, cloud, one) for one in options])
+            for name, cloud in dict.fromkeys((name, cloud) for name, cloud, _ in by_key)
+        ],
+    }
 
 
 @register.filter("price_state")

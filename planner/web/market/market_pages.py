@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,7 +15,6 @@ from django.views.decorators.http import require_safe
 from planner.exports.csv_export import csv_bytes
 from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import arrange_coverage
-from planner.web.common.query_codec import write
 from planner.web.common.views import open_page
 from planner.web.market import offers
 from planner.web.market.history import draw_history
@@ -66,13 +66,12 @@ def market(request: HttpRequest) -> HttpResponse:
     }
     try:
         market_query, known = _read(request.GET)
-        matching = offers.search(known, market_query)
-        page, search_for = matching.page, market_query.search
+        search_for, rows = market_query.search, offers.find_rows(known, market_query)
+        page = Paginator(rows, offers.PAGE_SIZE).get_page(request.GET.get("page"))
         context |= {
             "asked": market_query,
-            "found": matching,
-            "previous": write(request.GET, page=page - 1) if page > 1 else None,
-            "next": write(request.GET, page=page + 1) if page < matching.pages else None,
+            "page": page,
+            "rows": offers.market_rows(known, page, rows),
             # The table of all accelerators would be long.
             "coverage": arrange_coverage(search_coverage(search_for, known))
             if search_for.accelerator
@@ -82,9 +81,9 @@ def market(request: HttpRequest) -> HttpResponse:
         context |= {
             "asked": offers.MarketQuery(),
             "refusal": refusal,
-            "found": offers.MarketPage((), 0, 1, 1),
+            "page": Paginator((), offers.PAGE_SIZE).get_page(1),
         }
-    context["headings"] = [*_headings(request, context["asked"])]
+    context["headings"] = [*_headings(context["asked"])]
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
 
 
@@ -110,7 +109,7 @@ def market_csv(request: HttpRequest) -> HttpResponse:
     return HttpResponse(csv_bytes(columns, rows), content_type="text/csv", headers=headers)
 
 
-def _headings(request: HttpRequest, market_query: offers.MarketQuery) -> Iterator[dict[str, Any]]:
+def _headings(market_query: offers.MarketQuery) -> Iterator[dict[str, Any]]:
     direction = "descending" if market_query.descending else "ascending"
     for name, column in COLUMNS.items():
         kind, _, title = column.rpartition(":")
@@ -118,7 +117,7 @@ def _headings(request: HttpRequest, market_query: offers.MarketQuery) -> Iterato
         order = f"-{name}" if active and not market_query.descending else name
         yield {
             "title": title,
-            "address": write(request.GET, ordering=order, page=None),
+            "ordering": order,
             "sort": direction if active else "none",
             "number": bool(kind),
         }
@@ -141,7 +140,7 @@ def offer(request: HttpRequest) -> HttpResponse:
         "offer": current_offer,
         "row": offers.market_row(current, current.offers.ids[current_offer.id]),
         "region": current.region(current_offer.provider, current_offer.region),
-        "options": [offers.market_row(current, int(row)) for row in current.offers.cheapest(rows)],
+        "options": offers.market_rows(current, current.offers.cheapest(rows)),
         "chart": draw_history(
             current_offer, catalog.price_history(current_offer.id), today=timezone.now().date()
         ),

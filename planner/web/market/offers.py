@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, cast
@@ -17,7 +17,7 @@ from rest_framework.request import Request
 
 from planner.contract.labels import join_place, name_region
 from planner.sizing.performance.levels import node_mfu
-from planner.web.common.query_codec import drop_empty, number
+from planner.web.common.query_codec import drop_empty
 from pricing import catalog
 from pricing.api.rest import Query
 from pricing.api.views import offer_search
@@ -150,7 +150,6 @@ class MarketQuery:
     sold: str = ""
     order: str = "for_training"
     descending: bool = False
-    page: int = 1
 
     @classmethod
     def read(cls, query: QueryDict) -> MarketQuery:
@@ -161,17 +160,12 @@ class MarketQuery:
         sold = query.get("sold_now", "")
         if sold not in _SOLD_NOW:
             raise InvalidInput("sold_now", f"{sold[:60]!r} is not one of true, false, any")
-        typed = query.get("page", "")
-        page = number(typed) if typed.strip() else 1
-        if not isinstance(page, int) or not 1 <= page < 10**6:
-            raise InvalidInput("page", f"{typed[:20]!r} is not the number of a page")
         filters = cast(Request, _QueryParams(drop_empty(query, *_PAGE_PARAMETERS)))
         return cls(
             search=replace(offer_search(Query(filters, *_FILTERS)), sold_now=_SOLD_NOW[sold]),
             sold=sold,
             order=order.removeprefix("-"),
             descending=order.startswith("-"),
-            page=page,
         )
 
 
@@ -188,14 +182,6 @@ class MarketRow:
     """What people call its region."""
 
 
-@dataclass(frozen=True)
-class MarketPage:
-    rows: tuple[MarketRow, ...]
-    total: int
-    page: int
-    pages: int
-
-
 def find_rows(known: Catalog, market_query: MarketQuery) -> Rows:
     """Rows of the offers that the address asks for, in the order asked for; what is not known
     stands last either way."""
@@ -204,15 +190,14 @@ def find_rows(known: Catalog, market_query: MarketQuery) -> Rows:
     return matching[np.argsort(-keys if market_query.descending else keys, kind="stable")]
 
 
-def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
-    """The page of these offers that the address asks for."""
-    ordered = find_rows(known, market_query)
-    pages = max(1, -(-len(ordered) // PAGE_SIZE))
-    page = min(market_query.page, pages)
-    shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    best = cheapest_by_provider(known, ordered)
-    rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
-    return MarketPage(rows, len(ordered), page, pages)
+def market_rows(
+    known: Catalog, shown: Iterable[Any], matching: Rows | None = None
+) -> list[MarketRow]:
+    """The rows shown of those that match, the cheapest of each provider marked."""
+    best: dict[int, int] = {}
+    for row in () if matching is None else known.offers.cheapest(matching):
+        best.setdefault(int(known.offers.provider.codes[row]), int(row))
+    return [market_row(known, int(row), int(row) in best.values()) for row in shown]
 
 
 def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
@@ -231,13 +216,6 @@ def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
         cheapest_of_provider=cheapest,
         place=region_title(known.region(offer.provider, offer.region), offer.region),
     )
-
-
-def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
-    best: dict[int, int] = {}
-    for row in known.offers.cheapest(rows):
-        best.setdefault(int(known.offers.provider.codes[row]), int(row))
-    return frozenset(best.values())
 
 
 def _are_too_old(offers: OfferTable) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -21,12 +21,13 @@ from planner.services.alerts.alerts import budget_over_horizon, excess_over_budg
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
 from planner.web.common.choices import server_title
-from planner.web.common.formatting import money, number, percent, words
+from planner.web.common.formatting import money, words
 from planner.web.common.views import get_access, my_teams
 from planner.web.team.forms import PERIOD_WORDS, SendBackForm
 
 register = template.Library()
 register.filter(category_title)
+register.filter(server_title)
 
 _JOB_TITLES = {
     "portfolio": "Planning all projects together",
@@ -59,37 +60,6 @@ def job_state(job: models.Job) -> str:
     if len(outcomes) == 1 and short:
         return outcomes[0]
     return ", ".join(f"{count} {one}" for one, count in short.items()) or str(job.state)
-
-
-@register.filter
-def job_badge(job: models.Job) -> str:
-    """The state by which a job is coloured: a refresh is not green where a provider failed."""
-    state = job_state(job)
-    return "failed" if "failed" in state or "interrupted" in state else state
-
-
-@register.filter
-def job_progress(job: models.Job) -> str:
-    return str(job.message or ("Waiting" if job.state == "queued" else "Starting"))
-
-
-@register.filter
-def refresh_outcome(result: Mapping[str, Any]) -> str:
-    """What a refresh came to at one provider: `published, revision 7, 812 prices`."""
-    parts = [str(result["outcome"])]
-    if result.get("revision"):
-        parts.append(f"revision {result['revision']}")
-    if result.get("offers"):
-        parts.append(f"{number(result['offers'])} prices")
-    sentences = (", ".join(parts), result.get("message"), result.get("remedy"))
-    return join_sentences(*sentences)
-
-
-@register.simple_tag
-def join_sentences(*sentences: str | None) -> str:
-    parts = [one for one in sentences if one]
-    ended = [one if one.endswith((".", "!", "?")) else f"{one}." for one in parts[:-1]]
-    return " ".join([*ended, *parts[-1:]])
 
 
 @register.filter
@@ -144,13 +114,6 @@ def over_budget(saved: models.SavedComparison) -> str:
 
 
 @register.filter
-def watch_line(watch: models.Project) -> str:
-    if not watch.watched:
-        return "prices are not watched"
-    return f"watched: a move of more than {percent(watch.watch_threshold, 1)} is reported"
-
-
-@register.filter
 def approval_line(row: ToApprove) -> str:
     currency = row.saved.read_summary().currency
     parts = ["no feasible plan" if row.total is None else money(row.total, currency)]
@@ -180,13 +143,6 @@ def history_line(saved: models.SavedComparison) -> str:
 
 
 @register.filter
-def decision_line(saved: models.SavedComparison) -> str:
-    people = {"approved": saved.approver, "submitted": saved.submitter}
-    person = people.get(saved.state)
-    return f"by {person}" if person else ""
-
-
-@register.filter
 def revision_moves(moves: Iterable[PriceListChange]) -> str:
     return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)
 
@@ -197,39 +153,14 @@ def audit_action(action: str) -> str:
     return f"{_DEEDS.get(verb, words(verb))} the {words(thing)}"
 
 
-@register.filter
-def alert_change(alert: models.Alert) -> str:
-    if not (alert.before and alert.after):
-        return ""
-    return f"{money(alert.before, alert.currency)} → {money(alert.after, alert.currency)}"
-
-
-@register.filter
-def token_end(token: models.ApiToken) -> str:
-    if token.revoked_at:
-        return f"revoked {name_day(token.revoked_at)}"
-    return f"{'' if token.is_active else 'expired '}{name_day(token.expires_at)}"
-
-
-@register.filter
-def invitation_state(invitation: models.Invitation) -> str:
-    if invitation.accepted_at:
-        return f"accepted {name_day(invitation.accepted_at)}"
-    if invitation.revoked_at:
-        return f"revoked {name_day(invitation.revoked_at)}"
-    return f"{'open until' if invitation.is_open else 'expired'} {name_day(invitation.expires_at)}"
-
-
-CUSTOM = "custom"
-"""`server` of a quote that describes its machine itself."""
 _BADGES = {
+    "failed": "bg-red-lt",
     models.State.DRAFT: "bg-secondary-lt",
     models.State.SUBMITTED: "bg-azure-lt",
     models.State.APPROVED: "bg-green-lt",
     models.State.SUPERSEDED: "bg-secondary-lt",
     "succeeded": "bg-green-lt",
     "published": "bg-green-lt",
-    "failed": "bg-red-lt",
     "quarantined": "bg-orange-lt",
     "interrupted": "bg-orange-lt",
     "running": "bg-azure-lt",
@@ -265,11 +196,6 @@ def team_tabs(context: Context, team: models.Team | None, active: str) -> dict[s
     }
 
 
-@register.filter
-def server_name(slug: str) -> str:
-    return "a server of its own" if slug == CUSTOM else server_title(slug)
-
-
 @register.simple_tag
 def send_back_form(
     saved: models.SavedComparison, typed: SendBackForm | None = None
@@ -279,4 +205,5 @@ def send_back_form(
 
 @register.filter
 def badge(state: str) -> str:
-    return _BADGES.get(state, "bg-secondary-lt")
+    """The colour of a state, of several the worst."""
+    return next((css for name, css in _BADGES.items() if name in state), "bg-secondary-lt")

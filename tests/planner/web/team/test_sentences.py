@@ -22,24 +22,6 @@ def test_a_job_is_named_by_what_it_does(kind: str, arguments: dict[str, Any], ti
 
 
 @pytest.mark.parametrize(
-    ("result", "words"),
-    [
-        ({"outcome": "unchanged"}, "unchanged"),
-        (
-            {"outcome": "published", "revision": 7, "offers": 1812, "message": ""},
-            "published, revision 7, 1,812 prices",
-        ),
-        (
-            {"outcome": "failed", "revision": None, "message": "No key.", "remedy": "Set one."},
-            "failed. No key. Set one.",
-        ),
-    ],
-)
-def test_a_refresh_says_what_came_of_it(result: dict[str, Any], words: str) -> None:
-    assert sentences.refresh_outcome(result) == words
-
-
-@pytest.mark.parametrize(
     ("budget", "period", "line"),
     [
         ("", "total", "No budget set"),
