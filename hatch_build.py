@@ -17,9 +17,7 @@ FRONT_END = (
     *("@tabler/core/dist/css/tabler.min.css", "@tabler/core/dist/css/tabler.min.css.map"),
     "htmx.org/dist/htmx.min.js",
     *("dejavu-fonts-ttf/ttf/DejaVuSans.ttf", "dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf"),
-    *("@tabler/icons/icons/outline/moon.svg", "@tabler/icons/icons/outline/sun.svg"),
-    *("@tabler/icons/LICENSE", "htmx.org/LICENSE"),
-    "dejavu-fonts-ttf/LICENSE",
+    *("htmx.org/LICENSE", "dejavu-fonts-ttf/LICENSE"),
 )
 
 

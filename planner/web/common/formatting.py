@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 from django import template
-from django.conf import settings
 from django.template.defaultfilters import date as formatted
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
 from planner.contract.amounts import decimals_of, name_day, name_month
@@ -41,7 +39,6 @@ _A_HUNDREDTH, _A_HALF = Decimal("0.005"), Decimal("0.5")
 """What rounds to 0 in hundredths, and in whole units."""
 _MINUTES, _FEW = 60, 10
 TERMS = {r["term"]: r["meaning"] for r in read_rows(Path(__file__).with_name("terms.csv"))}
-_ICON_NAME = re.compile(r"^[a-z0-9-]+$")
 
 
 def _decimal(value: Any) -> Decimal | None:
@@ -170,21 +167,6 @@ def words(value: str) -> str:
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if hasattr(mapping, "get") else None
-
-
-@lru_cache(maxsize=256)
-def _icon_markup(name: str) -> str:
-    path = settings.NODE_MODULES / "@tabler/icons/icons/outline" / f"{name}.svg"
-    markup = re.sub(r"<!--.*?-->", "", path.read_text(), flags=re.S).strip()
-    return markup.replace("<svg", '<svg aria-hidden="true" focusable="false"', 1)
-
-
-@register.simple_tag
-def icon(name: str) -> SafeString:
-    """An icon of the Tabler set, inline, hidden from screen readers."""
-    if not _ICON_NAME.match(name):
-        raise template.TemplateSyntaxError(f"{name!r} is not the name of an icon")
-    return mark_safe(_icon_markup(name))  # noqa: S308 - a file of the icon package
 
 
 @register.simple_tag

@@ -162,11 +162,6 @@ class SavePlanForm(Form):
         ]
 
 
-class SaveProjectForm(Form):
-    name = _name("Name of the comparison")
-    note = _note()
-
-
 class SavePortfolioForm(Form):
     name = _name("Name of the plan")
     note = _note()

@@ -6,11 +6,12 @@ import json
 import uuid
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.contract.amounts import name_day
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import offer_file
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
@@ -35,16 +36,20 @@ def _projects(access: Access, team: Team) -> list[Project]:
     return [project for project in rows.order_by("name", "id") if project.workload]
 
 
+def _typed(request: HttpRequest) -> QueryDict:
+    return request.POST if request.method == "POST" else request.GET
+
+
 def _ticked(request: HttpRequest, projects: list[Project]) -> list[str]:
     known = {str(project.pk) for project in projects}
-    data = request.POST if request.method == "POST" else request.GET
+    data = _typed(request)
     if "plan" not in data:
         return [str(project.pk) for project in projects]
     return [pk for pk in data.getlist("project") if pk in known]
 
 
 def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]:
-    data = request.POST if request.method == "POST" else request.GET
+    data = _typed(request)
     windows = {}
     for project in projects:
         sides = (data.get(f"{side}-{project.pk}", "").strip() for side in ("from", "until"))
@@ -56,7 +61,7 @@ def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]
 
 def _request_of(request: HttpRequest, team: Team) -> dict[str, Any]:
     projects = _projects(views.get_access(request), team)
-    data = request.POST if request.method == "POST" else request.GET
+    data = _typed(request)
     portfolio = portfolio_of_projects(
         team,
         projects,
@@ -73,7 +78,7 @@ def portfolio(request: HttpRequest, team: Team) -> HttpResponse:
     """The projects with a tick each, and the plan for those that are ticked; HTMX asks for the
     plan alone. Sent as a form, it is saved."""
     typed = request.POST if request.method == "POST" else None
-    form = SavePortfolioForm(typed, initial={"name": f"Plan of {timezone.now().date()}"})
+    form = SavePortfolioForm(typed, initial={"name": f"Plan of {name_day(timezone.now().date())}"})
     done = views.submit_form(form, lambda values: _save(request, team, values))
     if done is not None:
         return done
@@ -106,7 +111,7 @@ def _page_context(request: HttpRequest, team: Team) -> dict[str, Any]:
     projects = _projects(access, team)
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
     ticked, windows = _ticked(request, projects), _windows(request, projects)
-    typed = request.POST if request.method == "POST" else request.GET
+    typed = _typed(request)
     return {
         "team": team,
         "rows": [

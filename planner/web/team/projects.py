@@ -36,7 +36,7 @@ from planner.web.common.views import (
     submit_form,
     team_page,
 )
-from planner.web.team.forms import ProjectForm, SaveProjectForm, TeamForm, UploadForm
+from planner.web.team.forms import NoteForm, ProjectForm, TeamForm, UploadForm
 from planner.web.team.rates_form import address_of
 from planner.web.team.sentences import headroom_sentence
 
@@ -106,7 +106,7 @@ def new(request: HttpRequest, team: Team) -> HttpResponse:
 def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     row, access = get_project_or_404(request, team, pk), get_access(request)
     form_name = form_sent(request)
-    save_form = SaveProjectForm(request.POST if form_name == "save" else None)
+    save_form = NoteForm(request.POST if form_name == "save" else None)
     upload_form = UploadForm(*(request.POST, request.FILES) if form_name == "upload" else ())
     created = submit_form(
         save_form,
