@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -63,6 +63,10 @@ def value_words(field: str, value: str) -> str:
     return words.format(trainers=", ".join(TRAINERS[value])) if "{trainers}" in words else words
 
 
+def list_values(field: str, values: Iterable[str]) -> list[Choice]:
+    return [(str(value), value_words(field, value)) for value in values]
+
+
 def _benchmarks() -> list[Choice]:
     choices = [
         (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
@@ -92,19 +96,15 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         ("custom", "Another server (describe it)"),
     ],
     "benchmarks": _benchmarks,
-    "sample_code": lambda: [
-        (one, value_words("sample_code", one)) for one in get_args(SampleTuning)
-    ],
-    "purchase_options": lambda: [
-        (option, value_words("purchase_option", option.value)) for option in PurchaseOption
-    ],
+    "sample_code": lambda: list_values("sample_code", get_args(SampleTuning)),
+    "purchase_options": lambda: list_values("purchase_option", PurchaseOption),
     "data_homes": lambda: [("on_prem", "Own premises"), *list_choices("providers")],
     "cloud_support_plans": lambda: [
         (plan, "No plan" if plan == "none" else get_support_plan(plan).label)
         for plan in get_args(SupportPlan)
     ],
     "scenarios": lambda: list(SCENARIO_TITLES.items()),
-    "partitions": lambda: [(name, value_words("partitions", name)) for name in PARTITIONS],
+    "partitions": lambda: list_values("partitions", PARTITIONS),
 }
 
 

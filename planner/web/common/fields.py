@@ -17,7 +17,7 @@ from planner.contract.amounts import name_day, name_month
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.validation import to_json_schema
 from planner.costing.assumptions.assumptions import all_defaults
-from planner.web.common.choices import Choice, list_choices, value_words
+from planner.web.common.choices import Choice, list_choices, list_values
 from planner.web.common.query_codec import SCALE_WORDS, SCALES, field_type, schema_forms, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 from pricing.common.tables import read_table
@@ -58,8 +58,7 @@ class Field:
     def options(self) -> list[Choice]:
         if self.choices:
             return list_choices(self.choices)
-        last = self.path.rpartition(".")[2]
-        return [(one, value_words(last, one)) for one in self.values]
+        return list_values(self.path.rpartition(".")[2], self.values)
 
     def unit_as(self, name: str) -> str:
         scale = name.partition("~")[2]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django import template
 
+from planner.web.common.choices import value_words
 from planner.web.common.formatting import plain, words
 from planner.web.market.offers import name_place
 from pricing import catalog
@@ -14,21 +13,12 @@ from pricing.market.accelerators import Accelerator
 from pricing.market.offers import Offer
 
 register = template.Library()
-_LINKS: Mapping[str, str] = {
-    "nvlink": "NVLink",
-    "nvlink-bridge": "NVLink bridge",
-    "pcie": "PCIe",
-    "infinity-fabric": "Infinity Fabric",
-    "neuronlink": "NeuronLink",
-    "ici": "ICI",
-}
-"""Links between accelerators as their makers spell them."""
 
 
 @register.filter
 def interconnect(accelerator: Accelerator) -> str:
-    link = accelerator.interconnect or "not known"
-    parts = [_LINKS.get(link, link)]
+    link = accelerator.interconnect
+    parts = [value_words("interconnect", link) if link else "not known"]
     if accelerator.interconnect_gb_per_s:
         parts.append(f"{plain(accelerator.interconnect_gb_per_s)} GB/s")
     return ", ".join(parts)

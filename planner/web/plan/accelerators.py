@@ -14,6 +14,7 @@ from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.labels import comes_first
 from planner.services.projects.comparisons import LowestRents, price_estimate
 from planner.sizing.estimate import estimate
+from planner.web.common.choices import value_words
 from planner.web.common.fields import with_labels
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
@@ -24,23 +25,8 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from pricing.market.snapshot import Catalog
 
-CHOICES = {
-    "cheapest": "cheapest",
-    "fastest": "fastest",
-    "knee": "best balance",
-    "front": "in between",
-}
-"""Words for places on the front of money and time."""
-
-TIER_WORDS = {
-    "light": "Light work",
-    "complex": "Complex work",
-    "very_demanding": "Very demanding work",
-}
 OPEN_ROWS = 8
 """Accelerators whose figures stand open beside those of money and time."""
-MARKET_STATUS_WORDS = {"retired": "retired", "inference_only": "inference only"}
-"""Words for what a card may not be rented for; a current one needs none."""
 
 
 @open_page
@@ -71,7 +57,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
                 ],
                 "cpu": estimate.cpu,
                 "other_chips": estimate.other_chips,
-                "tier": TIER_WORDS.get(estimate.tier or ""),
+                "tier": _words("tier", estimate.tier),
                 "tier_cards": estimate.tier_cards,
                 "weights_gb": estimate.weights_gb,
                 "neighbours": estimate.neighbours,
@@ -121,12 +107,17 @@ class Row:
 
     @property
     def serves(self) -> str:
-        tier = TIER_WORDS.get(self.candidate.serves_tier or "", "")
-        return MARKET_STATUS_WORDS.get(self.candidate.market_status or "", f"serves {tier}".lower())
+        if self.candidate.market_status in ("retired", "inference_only"):
+            return _words("market_status", self.candidate.market_status)
+        return f"serves {_words('tier', self.candidate.serves_tier).lower()}"
 
     @property
     def choice(self) -> str:
-        return CHOICES.get(self.candidate.choice or "", "")
+        return _words("money_and_time", self.candidate.choice)
+
+
+def _words(field: str, value: str | None) -> str:
+    return value_words(field, value) if value else ""
 
 
 def _row(

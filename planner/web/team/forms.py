@@ -13,7 +13,7 @@ from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
-from planner.web.common.choices import list_choices
+from planner.web.common.choices import list_choices, list_values
 from planner.web.common.forms import BudgetField, Form, LinesField, NumberField
 from pricing.discovery import all_providers
 
@@ -23,30 +23,7 @@ def version_field() -> forms.IntegerField:
 
 
 NOTE_LENGTH = 2000
-ROLE_WORDS = {
-    Role.VIEWER: "Viewer: sees everything",
-    Role.EDITOR: "Editor: plans, saves, uploads, submits",
-    Role.APPROVER: "Approver: also approves plans",
-    Role.OWNER: "Owner: also members, prices, tokens",
-}
-PERIOD_WORDS = {
-    BudgetPeriod.TOTAL: "for the whole plan",
-    BudgetPeriod.YEARLY: "a year",
-    BudgetPeriod.MONTHLY: "a month",
-}
-SCOPE_WORDS = {
-    Scope.READ: "read",
-    Scope.WRITE: "write",
-    Scope.APPROVE: "approve plans",
-    Scope.REFRESH: "refresh prices (operators)",
-}
-
-EVENT_WORDS: dict[str, str] = {
-    WebhookEvent.APPROVED: "plans approved",
-    WebhookEvent.PRICE_MOVED: "prices that move a watched plan",
-    WebhookEvent.BUDGET_OVERRUN: "budgets exceeded",
-    WebhookEvent.PRICES_HELD: "prices not published (operators)",
-}
+EVENTS = [event for event in WebhookEvent if event != WebhookEvent.TEST]
 
 
 def _name(label: str, **options: Any) -> forms.CharField:
@@ -112,7 +89,9 @@ class ProjectForm(Form):
     name = _name("Name")
     description = _note("Purpose")
     budget = BudgetField(label="Budget", required=False)
-    budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
+    budget_period = forms.ChoiceField(
+        label="Budget period", choices=list_values("budget_period", BudgetPeriod)
+    )
     watched = forms.BooleanField(label="Watch prices", required=False)
     watch_threshold = NumberField(
         label="Alert when the plan's cost changes by more than",
@@ -206,7 +185,7 @@ class UploadForm(Form):
 
 class InviteForm(Form):
     button = "Create invitation link"
-    role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
+    role = forms.ChoiceField(label="Role", choices=list_values("role", Role))
     email = forms.EmailField(label="For whom (e-mail)", required=False)
     days = forms.IntegerField(
         label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
@@ -221,7 +200,7 @@ class TokenForm(Form):
         label="Acts", choices=[("personal", "for me"), ("service", "for the team (owners only)")]
     )
     role = forms.ChoiceField(label="At most as", required=False)
-    scopes = _checks("May", list(SCOPE_WORDS.items()), initial=["read"])
+    scopes = _checks("May", list_values("scope", Scope), initial=["read"])
     days = forms.IntegerField(label="Valid for", min_value=1, max_value=MAX_TOKEN_DAYS, initial=90)
     units: ClassVar = {"days": "days"}
 
@@ -243,8 +222,8 @@ class AlertTargetForm(Form):
     description = forms.CharField(label="What it is", max_length=NAME_LENGTH, required=False)
     events = _checks(
         "Tells of",
-        list(EVENT_WORDS.items()),
-        initial=[event for event in EVENT_WORDS if event != WebhookEvent.PRICES_HELD],
+        list_values("event", EVENTS),
+        initial=[event for event in EVENTS if event != WebhookEvent.PRICES_HELD],
     )
 
 

@@ -20,34 +20,19 @@ from planner.services.actuals.completion import Completion
 from planner.services.alerts.alerts import budget_over_horizon, excess_over_budget
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
-from planner.web.common.choices import server_title
+from planner.web.common.choices import server_title, value_words
 from planner.web.common.formatting import money, words
 from planner.web.common.views import get_access, my_teams
-from planner.web.team.forms import PERIOD_WORDS, SendBackForm
+from planner.web.team.forms import SendBackForm
 
 register = template.Library()
 register.filter(category_title)
 register.filter(server_title)
 
-_JOB_TITLES = {
-    "portfolio": "Planning all projects together",
-    "saved_portfolio": "Planning all projects together",
-    "price_refresh": "Price refresh",
-}
-_DEEDS = {
-    "draft": "sent back",
-    "role_changed": "changed the role of",
-    "settings_changed": "changed the settings of",
-    "secret_rotated": "rotated the secret of",
-    "refresh_started": "started a refresh of",
-    "ended": "closed",
-}
-"""Verbs of the audit log that their own words do not say."""
-
 
 @register.filter
 def job_title(job: models.Job) -> str:
-    return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
+    return value_words("job", job.kind)
 
 
 @register.filter
@@ -67,7 +52,7 @@ def budget_line(project: models.Project, currency: str) -> str:
     """`Budget 12,000 USD a year`, or that none is set."""
     if not project.budget:
         return "No budget set"
-    period = PERIOD_WORDS[models.BudgetPeriod(project.budget_period)]
+    period = value_words("budget_period", project.budget_period)
     return f"Budget {money(project.budget, currency)} {period}"
 
 
@@ -150,7 +135,7 @@ def revision_moves(moves: Iterable[PriceListChange]) -> str:
 @register.filter
 def audit_action(action: str) -> str:
     thing, _, verb = action.partition(".")
-    return f"{_DEEDS.get(verb, words(verb))} the {words(thing)}"
+    return f"{value_words('audit', verb).lower()} the {words(thing)}"
 
 
 _BADGES = {

@@ -39,6 +39,7 @@ from planner.services.teams.tokens import hash_secret
 from planner.services.webhooks import webhooks
 from planner.web.common import views
 from planner.web.common.adapters import INVITED
+from planner.web.common.choices import value_words
 from planner.web.team import forms
 
 Values = dict[str, Any]
@@ -155,7 +156,7 @@ def _list_rows(request: HttpRequest, team: Team) -> dict[str, Any]:
         "roles": Role,
         "invitations": open_links.select_related("invited_by") if may_own else [],
         "tokens": tokens if may_own else tokens.filter(user_id=access.user_id),
-        "targets": [(one, [forms.EVENT_WORDS.get(e, e) for e in one.events]) for one in targets],
+        "targets": [(one, [value_words("event", e) for e in one.events]) for one in targets],
         "page": page,
         "log": [(entry, list_changes(entry)) for entry in page],
     }
