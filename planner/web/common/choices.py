@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -23,12 +22,6 @@ from pricing.market.clouds import PARTITIONS
 from pricing.market.offers import PurchaseOption
 
 Choice = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Default:
-    text: str
-    source: str
 
 
 def provider_title(name: str) -> str:
@@ -112,13 +105,13 @@ def list_choices(name: str) -> list[Choice]:
     return list(_CHOICES[name]())
 
 
-def find_default(field: str, scale: str = "") -> Default | None:
+def find_default(field: str, scale: str = "") -> tuple[str, str]:
+    """The default of a field, in the unit `scale`, and its source; empty where there is none."""
     default = all_defaults().get(field)
     if default is None:
-        return None
+        return "", ""
     value = default.value / float(SCALES[scale]) if scale else default.value
-    text = f"{value:.6g}"
-    return Default(text, f"{default.source} ({default.year})")
+    return f"{value:.6g}", f"{default.source} ({default.year})"
 
 
 def server_title(slug: str) -> str:

@@ -6,7 +6,7 @@ what is listed in `FRONT_END_FILES` is found, collected and compressed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage
 from django.template import Engine
-from django.urls import URLResolver, get_resolver
+from django.urls import get_resolver, reverse
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PREFIX = "npm/"
@@ -61,17 +61,10 @@ ERRORS = (400, 403, 404, 500)
 
 
 def load_pages() -> None:
-    resolver = get_resolver()
-    _import_views(resolver.url_patterns)
+    reverse("start")  # reads all addresses, those of included modules too
     for status in ERRORS:
-        resolver.resolve_error_handler(status)
+        get_resolver().resolve_error_handler(status)
     engine = Engine.get_default()
     for folder in engine.dirs:
         for file in Path(folder).rglob("*.*"):
             engine.get_template(str(file.relative_to(folder)))
-
-
-def _import_views(patterns: Iterable[Any]) -> None:
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            _import_views(pattern.url_patterns)

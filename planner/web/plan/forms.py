@@ -160,7 +160,6 @@ class PlanForm:
         field = fields.find_field(path, self.work.kind)
         assert field is not None
         field = replace(field, path=path)
-        default = find_default(field.default, scale=field.scale) if field.default else None
         names = (field.name, path, *(f"{path}~{scale}" for scale in SCALES))
         name = next((name for name in names if name in self.query), field.name)
         self._names[path] = name
@@ -174,8 +173,7 @@ class PlanForm:
             name,
             values if field.kind == "choices" else values[-1:],
             self._error(path),
-            default.text if default else "",
-            default.source if default else "",
+            *find_default(field.default, field.scale),
         )
 
     def _error(self, path: str) -> str:
