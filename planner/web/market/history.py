@@ -36,12 +36,13 @@ def draw_history(
     if today is not None and offer.sold_now and past[-1].date < today:
         days.append(today)
         prices.append(prices[-1])
+    spread = ", upfront payments spread over the term" if offer.upfront else ""
     return Chart(
         key="history",
         title="Price history",
         kind="points",
         x_label="day",
-        y_label=f"{offer.currency} per hour",
+        y_label=f"{offer.currency} per hour{spread}",
         unit=offer.currency,
         x=days,
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
