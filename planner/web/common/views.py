@@ -116,6 +116,7 @@ def _freshness() -> list[dict[str, Any]]:
 def page(request: HttpRequest) -> dict[str, Any]:
     """Context of every template; no theme where the visitor's system decides."""
     theme = request.COOKIES.get("theme", "")
+    here = reverse("plan") if request.path == reverse("start") else request.path
     pages = [("Plan", reverse("plan")), ("Market", reverse("market"))]
     if getattr(request, "user", None) and request.user.is_authenticated:
         pages.append(("Team", reverse("team")))
@@ -123,8 +124,7 @@ def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme if theme in THEMES else "",
         "navigation": [
-            {"title": title, "url": url, "active": request.path.startswith(url)}
-            for title, url in pages
+            {"title": title, "url": url, "active": here.startswith(url)} for title, url in pages
         ],
         "freshness": _freshness,
         "sends_mail": settings.EMAIL_BACKEND != UNSENT,
