@@ -38,7 +38,7 @@ from planner.web.common.views import (
 )
 from planner.web.team.forms import NoteForm, ProjectForm, TeamForm, UploadForm
 from planner.web.team.rates_form import address_of
-from planner.web.team.sentences import headroom_sentence
+from planner.web.team.sentences import budget_of_project, headroom_sentence
 
 MAX_ALERTS = 20
 
@@ -144,6 +144,10 @@ def project_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     completion = estimate_completion(project, variance)
     currency = variance.currency
     spent = variance.as_dict()
+    headroom = budget_of_project(variance.plan) if variance.plan else ""
+    if completion and completion.estimate_at_completion is not None:
+        estimate = completion.estimate_at_completion
+        headroom = headroom_sentence("At completion", estimate, completion.budget, currency)
     return {
         "team": team,
         "project": project,
@@ -158,7 +162,7 @@ def project_context(request: HttpRequest, project: Project) -> dict[str, Any]:
         "variance": spent if spent["months"] else None,
         "warnings": spent["warnings"],
         "completion": completion,
-        "headroom": headroom_sentence(project, variance, completion),
+        "headroom": headroom,
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -15,8 +16,6 @@ from django.urls import reverse
 from planner import models
 from planner.contract.amounts import name_day
 from planner.contract.labels import category_title
-from planner.services.actuals.actuals import Variance
-from planner.services.actuals.completion import Completion
 from planner.services.alerts.alerts import budget_over_horizon, excess_over_budget
 from planner.services.alerts.project_summaries import PriceListChange, ToApprove
 from planner.services.projects.projects import project_currency
@@ -59,33 +58,18 @@ def budget_line(project: models.Project, currency: str) -> str:
 def budget_of_project(saved: models.SavedComparison) -> str:
     """What a plan leaves of the budget of its project; empty where there is none, or no plan."""
     project, summary = saved.project, saved.read_summary()
-    budget = budget_over_horizon(project, saved)
-    if budget is None or summary.total_cost is None:
-        return ""
-    own = project_currency(project)
-    if own != summary.currency:
-        words = f"{money(project.budget, own)}, in another currency than this plan"
-        return f"Budget of the project: {words}"
-    left = budget - summary.total_cost
-    words = f"{money(abs(left), own)} {'over' if left < 0 else 'left of'} {money(budget, own)}"
-    is_total = project.budget_period == models.BudgetPeriod.TOTAL
-    note = "" if is_total else f" ({budget_line(project, own)})"
-    return f"Budget of the project: {words}{note}"
+    budget, own = budget_over_horizon(project, saved), project_currency(project)
+    if budget is not None and own != summary.currency:
+        return f"The budget of {money(project.budget, own)} is in another currency than this plan."
+    return headroom_sentence("The plan comes to", summary.total_cost, budget, own)
 
 
 def headroom_sentence(
-    project: models.Project, table: Variance, completion: Completion | None
+    subject: str, cost: Decimal | None, budget: Decimal | None, currency: str
 ) -> str:
-    """What the budget leaves of the estimate at completion, before the first actuals of the plan;
-    "" without a budget, or without a feasible plan in its currency."""
-    budget = budget_over_horizon(project, table.plan) if table.plan else None
-    currency = table.currency
-    estimate = completion.estimate_at_completion if completion else None
-    planned = table.plan.read_summary().total_cost if table.plan else None
-    cost = planned if estimate is None else estimate
-    if budget is None or planned is None or cost is None:
+    """What a budget leaves of a cost; empty without either."""
+    if budget is None or cost is None:
         return ""
-    subject = "The plan comes to" if estimate is None else "At completion"
     left = f"{money(abs(budget - cost), currency)} {'left' if budget >= cost else 'over'}"
     limit = f"{money(budget, currency)} for all months"
     return f"{subject} {money(cost, currency)} against a budget of {limit}: {left}."

@@ -40,11 +40,11 @@ def state_of(kept: SavedComparison) -> str:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"budget": "1000000"}, "826,020 USD left of 1,000,000 USD"),
-        ({"budget": "100000"}, "73,980 USD over 100,000 USD"),
+        ({"budget": "1000000"}, "1,000,000 USD for all months: 826,020 USD left."),
+        ({"budget": "100000"}, "100,000 USD for all months: 73,980 USD over."),
         (
             {"budget": "20000", "budget_period": "monthly"},
-            "53,980 USD over 120,000 USD (Budget 20,000 USD a month)",
+            "120,000 USD for all months: 53,980 USD over.",
         ),
     ],
 )
@@ -55,8 +55,8 @@ def test_page_and_pack_show_what_is_left_of_the_budget_of_the_project(
     browser = signed_in(Role.VIEWER)
     page = text(browser.get(f"/c/{kept.pk}/"))
     _, paper = read_paper(browser.get(f"/c/{kept.pk}/pack/").content)
-    assert f"Budget of the project: {words}" in seen(page).replace("\u00a0", " ")
-    assert f"Budget of the project: {words}" in paper
+    assert f"173,980 USD against a budget of {words}" in seen(page).replace("\u00a0", " ")
+    assert f"173,980 USD against a budget of {words}" in " ".join(paper.split())
 
 
 def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, signed_in):
