@@ -197,8 +197,10 @@ PREAMBLE = 20
 """Lines of other text that may stand before the header; a choice of this project, 2026."""
 FIELD = "log"
 
-TEXTS = {"timestamp", "gpu", "name", "host"}
+TEXTS = {"timestamp", "gpu", "name", "host", "pod", "namespace", "metric"}
 """What holds no number."""
+UTILISATION = ("dcgm_fi_dev_gpu_util", "dcgm_fi_prof_gr_engine_active")
+"""Metrics that are read of a log with one a row."""
 
 
 @cache
@@ -214,9 +216,13 @@ SHORT_COMMAND = (
     "nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu,memory.used --format=csv -l 5"
 )
 """What a refusal shows; pages and documents have one with every column that is read."""
+LOG_COMMAND = (
+    "log with nvidia-smi --query-gpu=timestamp,index,name,utilization.gpu --format=csv -l 60"
+)
+"""What refuses a log whose hours are not known."""
 _MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
 _UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
-_EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
+_EPOCH = re.compile(r"^(\d{9,11})(\d{3})?(\.\d+)?$")
 _HEADER_UNIT = re.compile(r"\s*\[[^\]]*\]$")
 _LINE = re.compile(r"[^\r\n]+")
 _ENTITY = re.compile(r"^(GPU(?:-C?I)?) +(\d+)\s+(.*)$")
@@ -228,6 +234,9 @@ class Series:
 
     gpu: str
     name: str = ""
+    host: str = ""
+    pod: str = ""
+    namespace: str = ""
     times: list[dt.datetime | None] = field(default_factory=list)
     values: dict[str, list[float]] = field(default_factory=dict)
 
@@ -274,16 +283,19 @@ def read_log(text: str) -> SmiLog:
             broken.append(parsed)
             continue
         words, numbers = parsed
+        if words.get("metric", UTILISATION[0]).lower() not in UTILISATION:
+            continue
         gpu, host = words.get("gpu", "0"), words.get("host", "")
         gpu = f"{host} {gpu}" if host and not _MISSING.match(host) else gpu
         if gpu not in gpus and len(gpus) >= MAX_GPUS:
             raise InvalidInput(
                 FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster"
             )
-        series = gpus.setdefault(gpu, Series(gpu))
-        series.name = series.name or words.get("name", "")
+        series = gpus.setdefault(gpu, Series(gpu, host=host))
+        for name in ("name", "pod", "namespace"):
+            setattr(series, name, getattr(series, name) or words.get(name, ""))
         stamp = words.get("timestamp", "")
-        series.times.append(_time(stamp))
+        series.times.append(read_time(stamp))
         for name in {**series.values, **numbers}:
             values = series.values.setdefault(name, [])
             values += [math.nan] * (len(series.times) - 1 - len(values))
@@ -312,7 +324,29 @@ def _rows(text: str) -> Iterator[list[str]]:
 
 
 def _is_header(row: Sequence[str]) -> bool:
-    return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
+    names = {_HEADER_UNIT.sub("", cell.strip()).lower() for cell in row}
+    if "utilization.gpu" in names:
+        return True
+    is_one_a_row = "value" in names and not names.isdisjoint(("__name__", "metric"))
+    has_gpu = not names.isdisjoint(("gpu", "uuid", "modelname"))
+    return has_gpu and (is_one_a_row or not names.isdisjoint(UTILISATION))
+
+
+def is_log(head: str) -> bool:
+    """Whether a file begins as a log of nvidia-smi or DCGM does."""
+    lines = [line for line in head[:20_000].splitlines() if line.strip()][:PREAMBLE]
+    first = lines[0] if lines else ""
+    words = set(first.lstrip("# ").lower().replace(",", " ").split())
+    is_dmon = first.startswith("#") and {"gpu", "sm"} <= words and "pid" not in words
+    return (
+        is_dmon or first.startswith("#Entity") or any(_is_header(row) for row in map(_cut, lines))
+    )
+
+
+def _cut(line: str) -> list[str]:
+    with suppress(csv.Error):
+        return next(csv.reader((line,), skipinitialspace=True), [])
+    return []
 
 
 def _csv(text: str) -> Iterator[list[str]]:
@@ -407,12 +441,12 @@ def _parsed(
     return words, numbers
 
 
-def _time(text: str) -> dt.datetime | None:
-    """nvidia-smi's 2026/11/20 10:00:00.123, ISO 8601, or seconds since 1970; UTC where a zone is
-    given."""
+def read_time(text: str) -> dt.datetime | None:
+    """nvidia-smi's 2026/11/20 10:00:00.123, ISO 8601, or seconds or thousandths since 1970; UTC
+    where a zone is given."""
     try:
-        if _EPOCH.match(text):
-            moment = dt.datetime.fromtimestamp(float(text), dt.UTC)
+        if match := _EPOCH.match(text):
+            moment = dt.datetime.fromtimestamp(float(text) / (1000 if match[2] else 1), dt.UTC)
         else:
             moment = dt.datetime.fromisoformat(text.replace("/", "-"))
         return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -251,6 +251,34 @@ class CommitmentSums:
 Holder = tuple[str, str]
 """An accelerator by its name, and the project that holds it."""
 
+
+@dataclass(slots=True)
+class JobSums:
+    """Jobs that ended."""
+
+    hours_by_size: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+    """Accelerators of a job → accelerator-hours."""
+    accelerators: int = 0
+    """Of all jobs together."""
+
+    def add(self, size: int, accelerator_hours: float, accelerators: int) -> None:
+        self.hours_by_size[size] += accelerator_hours
+        self.accelerators += accelerators
+
+    @property
+    def job_hours(self) -> float:
+        """Mean length of a job by its accelerators, h."""
+        return sum(self.hours_by_size.values()) / max(self.accelerators, 1)
+
+    @property
+    def usual_size(self) -> int:
+        """Accelerators of the jobs that half of the hours are in, or fewer."""
+        sizes = sorted(self.hours_by_size)
+        reached = accumulate(self.hours_by_size[size] for size in sizes)
+        half = sum(self.hours_by_size.values()) / 2
+        return next((size for size, sum_ in zip(sizes, reached, strict=True) if sum_ >= half), 1)
+
+
 # The ledger -------------------------------------------------------------------------------
 
 
@@ -271,6 +299,7 @@ class Ledger:
         self.charges: dict[ChargeKey, ChargeSums] = {}
         self.commitments: dict[str, CommitmentSums] = {}
         self.hourly = HourlyUse()
+        self.jobs = defaultdict[Holder, JobSums](JobSums)
         self.declared = defaultdict[Holder, float](float)
         """Accelerators that stand by what a file declares."""
         self.unused: dict[tuple[str, str, str], UnusedSums] = defaultdict(UnusedSums)
@@ -289,14 +318,9 @@ class Ledger:
         """Views of money in exports that hold one of them: actual, amortised."""
         self.overlaps = Overlaps()
 
-    def repeat(self, rows: int) -> None:
-        """Rows of a file that was read before."""
+    def account(self, reason: Reason, rows: int = 1) -> None:
         self.rows += rows
-        self.reasons[Reason.DUPLICATE] += rows
-
-    def account(self, reason: Reason) -> None:
-        self.rows += 1
-        self.reasons[reason] += 1
+        self.reasons[reason] += rows
 
     def misread(self, row: str, problem: str, is_of_bill: bool = False) -> None:
         """A row that is not understood; the first ones are named."""

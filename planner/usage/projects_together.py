@@ -10,7 +10,7 @@ from typing import Any
 
 from planner.contract.amounts import shift_month
 from planner.usage.demand import plan_demand
-from planner.usage.ledger import Holder, Ledger, UseKey, UseSums
+from planner.usage.ledger import Holder, JobSums, Ledger, UseKey, UseSums
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.question import UsageQuestion
 from planner.usage.summary import Usage
@@ -73,10 +73,14 @@ def build_portfolio(
             works[name, project] = {"kind": "accelerator_hours", "accelerator": name} | work
     if not works:
         because = "".join(f": {problem}" for problem, _ in usage.ledger.problems.most_common(1))
-        raise InvalidInput("file", f"holds no use of accelerators to plan on{because}")
-    times = Counter(project for _, project in works)
+        names = [one.name for one in usage.files if one.format]
+        what = f"holds no use of accelerators to plan on{because}"
+        others = "send a bill, a log or a declaration of machines with GPUs"
+        raise InvalidInput(".".join((*names[:1], "file")), f"{what}; {others}")
+    times, jobs = Counter(project for _, project in works), _jobs(usage, place)
     projects = [
         {"name": project if times[project] == 1 else f"{project}, {name}", "workload": work}
+        | _job_fields(jobs.get((name, project)), work)
         for (name, project), work in sorted(works.items(), key=lambda one: one[0][::-1])
     ]
     return UsagePortfolio(
@@ -120,6 +124,24 @@ def _parts(usage: Usage, place: Callable[[Holder], Holder]) -> dict[Holder, Usag
 
         part.ledger.hourly = usage.ledger.hourly.merge(own)
     return parts
+
+
+def _jobs(usage: Usage, place: Callable[[Holder], Holder]) -> dict[Holder, JobSums]:
+    jobs = defaultdict[Holder, JobSums](JobSums)
+    for holder, part in usage.ledger.jobs.items():
+        for size, hours in part.hours_by_size.items():
+            jobs[place(holder)].add(size, hours, 0)
+        jobs[place(holder)].accelerators += part.accelerators
+    return jobs
+
+
+def _job_fields(jobs: JobSums | None, work: dict[str, Any]) -> dict[str, Any]:
+    """Length of a job, and in its work its accelerators, so that jobs of projects take turns."""
+    if jobs is None:
+        return {}
+    if jobs.usual_size > 1:
+        work["accelerators_per_job"] = jobs.usual_size
+    return {"job_hours": min(max(round(jobs.job_hours, 2), 0.01), 10_000.0)}
 
 
 def list_meanings(name: str) -> tuple[str, ...]:

@@ -8,21 +8,38 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from planner.usage.bills import Bill, sum_bill
-from planner.usage.formats import LogFormat, ReadOptions, declared, monitors, own_table, sacct
+from planner.usage.formats import (
+    LogFormat,
+    ReadOptions,
+    declared,
+    monitors,
+    own_table,
+    sacct,
+    sreport,
+)
 from planner.usage.formats.aws import AwsCur
 from planner.usage.formats.azure import AzureCosts
 from planner.usage.formats.focus import Focus
 from planner.usage.formats.gcp import GcpBilling, is_json_export, json_table
-from planner.usage.ledger import Ledger, UnusableFile
+from planner.usage.gpu_logs import LOG_COMMAND
+from planner.usage.ledger import Ledger, Reason, UnusableFile
 from planner.usage.projects import ProjectRules
 from planner.usage.sources import Allowance, Source, open_members, open_source
 from planner.usage.tables import Table, read_table
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.words import pluralize
 
 BILLS: tuple[type[Bill], ...] = (Focus, AwsCur, GcpBilling, AzureCosts)
 LOGS: tuple[LogFormat, ...] = (
-    *(monitors.PROMETHEUS, monitors.OPENCOST, sacct.FORMAT),
+    *(
+        monitors.PROMETHEUS,
+        monitors.GRAFANA,
+        monitors.OPENCOST,
+        monitors.GPU_LOG,
+        monitors.TABLE,
+        sacct.TEXT,
+        sacct.JSON,
+        sreport.FORMAT,
+    ),
     *(declared.TERRAFORM, declared.KUBERNETES),
 )
 
@@ -55,18 +72,28 @@ def read_file(
         raise InvalidInput("file", str(refusal)) from None
     rows = ledger.rows - before
     if not rows:
-        raise InvalidInput("file", "holds a header and no rows")
+        raise InvalidInput("file", "holds a header and no rows; export a time of use")
     return FileRead(name, form, title, rows)
 
 
+_ONE_MOMENT = f"is one moment of a monitor, which states no hours; {LOG_COMMAND}"
 _NO_HOURS = {
-    "<?xml": "is XML, which states no hours; calibrate reads a log of nvidia-smi",
-    "<": "is XML or HTML, which no export of usage is",
-    "# HELP": "is one moment of a monitor, which states no hours; query a range of Prometheus",
-    "# TYPE": "is one moment of a monitor, which states no hours; query a range of Prometheus",
-    "GPU 0:": "lists accelerators and states no hours; calibrate reads a log of nvidia-smi",
-    "timestamp, ": "looks like a log of nvidia-smi, which states no hours; calibrate reads it",
-    '{"accounts"': "lists what runs now; hours are in sacct",
+    r"<\?xml|GPU 0:|timestamp, |# gpu\s+pid|.*\[MiB\]": _ONE_MOMENT,
+    r"(?is:.{0,900}(nvidia-smi|nvsmi log))": _ONE_MOMENT,
+    r"<": "is XML or HTML, which no export of usage is; export CSV or JSON",
+    r"(#[^\n]*\n)*# (HELP|TYPE) ": (
+        "is one moment of a monitor, which states no hours; query a range of Prometheus: "
+        "/api/v1/query_range?query=DCGM_FI_DEV_GPU_UTIL"
+    ),
+    r"\{\s*\"accounts\"": f"lists what runs now; hours are in sacct; run: {sacct.COMMAND}",
+    r"NAMESPACE\s+NAME|NAME\s+(READY|STATUS)": (
+        "lists pods or nodes without their accelerators; run kubectl get nodes,pods -A -o json"
+    ),
+    r"\"?lineItem/referenceNo": "is Oracle's own cost report; export its FOCUS report",
+    r"\[?\s*\{(?s:.{0,400})\"num_nodes\"": (
+        "is a cost report of SkyPilot, which states no dates; send the bill of its cloud"
+    ),
+    r"(?s:.{0,300}?)\bresource \"\w+\" \"": "is Terraform in words; run terraform show -json",
 }
 """How files begin that are near and state no hours, and where to turn."""
 
@@ -101,10 +128,8 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
     else:
         start = source.head.lstrip()
         for beginning, problem in _NO_HOURS.items():
-            if start.startswith(beginning):
+            if re.match(beginning, start[:2_000]):
                 raise InvalidInput("file", problem)
-        if re.search(r"(?i:nvidia-smi)|NVSMI LOG|\[MiB\]|^# gpu\s", start[:1_000], re.MULTILINE):
-            raise InvalidInput("file", _NO_HOURS["timestamp, "])
         if start.startswith(("{", "[")):
             raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
         table = read_table(source, options.mapping)
@@ -158,6 +183,7 @@ def read_files(
     overlaps = ledger.overlaps
     overlaps.is_on = not (isinstance(files, Sized) and len(files) == 1)
     read: list[FileRead] = []
+    left_out: InvalidInput | None = None
     for name, stream, is_one_of in _open_all(files, allowance):
         overlaps.is_on |= is_one_of
         same = overlaps.find_same(stream)
@@ -165,7 +191,7 @@ def read_files(
         if same is not None:
             first = read[same]
             read.append(FileRead(name, first.format, first.title, first.rows))
-            ledger.repeat(first.rows)
+            ledger.account(Reason.DUPLICATE, first.rows)
             ledger.note(f"{name} is the same file as {first.name}, to the byte, and counts once.")
             continue
         before = ledger.rows
@@ -175,12 +201,12 @@ def read_files(
             is_found = (is_one_of or options.of_folder) and refusal.field in ("file", "header")
             if not is_found or ledger.rows > before or (allowance and allowance.is_spent):
                 raise refusal.under(name) if name else refusal from None
+            left_out = left_out or refusal.under(name)
             read.append(FileRead(name, "", refusal.message.partition(":")[0][:120], 0))
         for note in overlaps.notes_of_file():
             ledger.note(note)
-    if not any(one.format for one in read):
-        count = pluralize(len(read), "file")
-        raise InvalidInput("file", f"holds none of the forms that are read: {count}")
+    if left_out is not None and not any(one.format for one in read):
+        raise left_out
     for note in overlaps.notes_of_months():
         ledger.note(note)
     return ledger, read

@@ -12,10 +12,11 @@ import io
 import json
 import re
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import IO, Any, BinaryIO, cast
@@ -56,10 +57,12 @@ _OTHER = {
     b"PK\x03\x04": "is compressed twice; unpack it once",
 }
 DAMAGE = (
-    *(EOFError, OSError, zlib.error, zipfile.BadZipFile, struct.error),
+    *(EOFError, OSError, zlib.error, zipfile.BadZipFile, tarfile.TarError, struct.error),
     *(NotImplementedError, ValueError, RuntimeError, OverflowError),
 )
 """What unpacking raises over a damaged archive."""
+_SEPARATOR_LINE = re.compile(r"\ufeff?\"?sep=.\"?\s*(\n|\Z)", re.IGNORECASE)
+"""By which spreadsheets are told the sign between cells."""
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -128,17 +131,23 @@ class Source:
                 if "\0" in line:
                     raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
                 self.allowance.take_rows(1)
-                yield line
+                if number > 1 or not _SEPARATOR_LINE.match(line):
+                    yield line
 
-    def document(self, parse_number: Callable[[str], Any] | None = None) -> Any:
-        """The whole file as one JSON document of bounded size and depth; numbers as floats, or
-        as `parse_number` reads their text."""
+    def whole_text(self) -> str:
+        """All characters of a file that is read as a whole."""
         assert self.text is not None
         with _readable():
             text = self.text.read(MAX_DOCUMENT + 1)
         if len(text) > MAX_DOCUMENT:
-            problem = f"is a JSON document of more than {MAX_DOCUMENT:,} characters"
-            raise InvalidInput("file", f"{problem}; export a shorter time, or a row a line")
+            problem = f"is read as a whole and has more than {MAX_DOCUMENT:,} characters"
+            raise InvalidInput("file", f"{problem}; export a shorter time or fewer columns")
+        return text
+
+    def document(self, parse_number: Callable[[str], Any] | None = None) -> Any:
+        """The whole file as one JSON document of bounded size and depth; numbers as floats, or
+        as `parse_number` reads their text."""
+        text = self.whole_text()
         check_nesting(text)
         try:
             if parse_number is None:
@@ -260,8 +269,14 @@ def _seekable(stream: BinaryIO, buffered: Any) -> BinaryIO:
 def open_members(
     name: str, stream: BinaryIO, allowance: Allowance | None
 ) -> Iterator[tuple[str, BinaryIO, bool]]:
-    """The files of a zip archive of several, each as it is reached, else the file itself; and
-    whether it is one of several. Refused by what the archive declares before one is unpacked."""
+    """The files of a tar archive or of a zip archive of several, each as it is reached, else the
+    file itself; and whether it is one of several. A zip is refused by what it declares before one
+    is unpacked."""
+    if _is_tar(stream):
+        with _readable("is a damaged tar archive"):
+            for path, size, member in _tar_members(stream):
+                yield f"{name}/{path}", _part(member, size), True
+        return
     archive = _find_archive(stream)
     listed = archive.infolist() if archive else []
     members = [one for one in listed if not (one.is_dir() or is_hidden(one.filename))]
@@ -270,9 +285,43 @@ def open_members(
         return
     _check_members(members, allowance.bytes_left if allowance else MAX_BYTES)
     for one in members:
-        with _readable(), archive.open(one) as member:
-            counted = _Counted(member, Allowance(one.file_size, 0))
-            yield f"{name}/{one.filename}", cast(BinaryIO, io.BufferedReader(counted, HEAD)), True
+        with _readable(), archive.open(one) as part:
+            yield f"{name}/{one.filename}", _part(part, one.file_size), True
+
+
+def _part(member: IO[bytes], size: int) -> BinaryIO:
+    """A file of an archive, which cannot be read twice and is no longer than the archive says."""
+    return cast(BinaryIO, io.BufferedReader(_Counted(member, Allowance(size, 0)), HEAD))
+
+
+def _unpack(stream: BinaryIO) -> _Counted:
+    is_packed = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    as_sent = _Counted(stream, Allowance(MAX_BYTES, 0))
+    if not is_packed:
+        return as_sent
+    return _Counted(gzip.GzipFile(fileobj=as_sent), Allowance(MAX_BYTES, 0), as_sent)
+
+
+def _is_tar(stream: BinaryIO) -> bool:
+    if not stream.seekable():
+        return False
+    header = b""
+    with suppress(InvalidInput, *DAMAGE):
+        header = io.BufferedReader(_unpack(stream)).read(512)
+    stream.seek(0)
+    return header[257:262] == b"ustar"
+
+
+def _tar_members(stream: BinaryIO) -> Iterator[tuple[str, int, IO[bytes]]]:
+    with tarfile.open(fileobj=_unpack(stream), mode="r|") as archive:
+        members = (one for one in archive if one.isfile() and not is_hidden(one.name))
+        for count, one in enumerate(members, 1):
+            if count > MAX_MEMBERS:
+                problem = f"is a tar archive of more than {MAX_MEMBERS} files; split it"
+                raise InvalidInput("file", problem)
+            if (member := archive.extractfile(one)) is not None:
+                yield one.name, one.size, member
 
 
 def _check_members(members: list[zipfile.ZipInfo], most: int) -> None:
@@ -315,7 +364,7 @@ def _open_text(counted: _Counted) -> Source:
         if first.startswith(magic):
             raise InvalidInput("file", problem)
     encoding = next((name for bom, name in _BOMS.items() if first.startswith(bom)), "utf-8")
-    head = first.decode(encoding, "replace").lstrip("\ufeff")
+    head = _SEPARATOR_LINE.sub("", first.decode(encoding, "replace"), 1).lstrip("\ufeff")
     if not head.strip():
         raise InvalidInput("file", "is empty")
     errors = _WINDOWS if encoding == "utf-8" else "strict"

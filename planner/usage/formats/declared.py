@@ -5,12 +5,13 @@ Neither states hours of the past. Accelerators that stand are planned for every 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner.usage.formats import LogFormat, ReadOptions
 from planner.usage.job_files import kubernetes
-from planner.usage.job_files.configs import count_of, inner, items, word_of
+from planner.usage.job_files.configs import count_of, inner, items, read_documents, word_of
 from planner.usage.ledger import Ledger, Reason
 from planner.usage.machines import find_machine, name_accelerator
 from planner.usage.sources import Source
@@ -90,7 +91,7 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
 
 
 def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    listed = items(source.document(), "items")
+    listed = items(_document(source), "items")
     marks = {word_of(inner(one, "metadata").get("uid")) for one in listed} - {""}
     labels = {
         word_of(inner(one, "metadata").get("name")): inner(one, "metadata", "labels")
@@ -120,6 +121,16 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
             ledger.account(Reason.NO_ACCELERATOR)
 
 
+def _document(source: Source) -> Any:
+    if source.head.lstrip().startswith("{"):
+        return source.document()
+    try:
+        return next(iter(read_documents(source.whole_text())), {})
+    except InvalidInput as refusal:
+        problem = f"{refusal.message}; run kubectl get nodes,pods -A -o json"
+        raise InvalidInput("file", problem) from None
+
+
 TERRAFORM = LogFormat(
     "terraform",
     "terraform show -json",
@@ -129,8 +140,9 @@ TERRAFORM = LogFormat(
 KUBERNETES = LogFormat(
     "kubernetes",
     "kubectl get -o json",
-    lambda head: (
-        head.lstrip().startswith("{") and '"apiVersion"' in head[:4_000] and '"items"' in head
+    lambda head: bool(
+        (head.lstrip().startswith("{") and '"apiVersion"' in head[:4_000] and '"items"' in head)
+        or re.match(r"apiVersion: v1\r?\nitems:", head)
     ),
     _read_kubernetes,
 )

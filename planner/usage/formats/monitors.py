@@ -1,31 +1,198 @@
-"""What monitors of clusters saw: ranges of Prometheus over DCGM, allocations of OpenCost. PURE.
+"""What monitors saw of accelerators: logs of nvidia-smi and DCGM, ranges of Prometheus, exports of
+Grafana and W&B, allocations of OpenCost. PURE.
 
-DCGM: an accelerator is allocated while a pod is named and a sample is there: samples × step. A
-missing sample and NaN are unknown, never 0; values near 2^63 are blanks. OpenCost: `gpuHours` by
-namespace, whose costs are a model's; an allocation over the end of a month is split by time.
+Hours are samples × the usual step between them; a missing sample and NaN are unknown, never 0;
+values near 2^63 are blanks. Where a file names pods, an accelerator is in use while one holds it.
+Where it names none, while it works, and in pauses of up to ten minutes between work.
 """
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
 import itertools
 import re
-from collections import Counter
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner.usage.formats import LogFormat, ReadOptions
+from planner.usage.gpu_logs import LOG_COMMAND, is_log, read_log, read_time
+from planner.usage.job_files.configs import inner, items, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import Moments, clip, money, quantity, split_by_month
+from planner.usage.tables import (
+    Moments,
+    choose_separator,
+    clip,
+    money,
+    quantity,
+    read_table,
+    split_by_month,
+)
 from pricing.common.invalid_input import InvalidInput
 
-# Prometheus -------------------------------------------------------------------------------
-
+PAUSE_S = 600.0
+"""Longest pause between work in which a job is taken to hold its accelerator; planning value,
+2026."""
 _BLANK = 9e18
 _UTILISATION = ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE")
 _EXPORTER = re.compile(r"(nvidia-)?dcgm-exporter")
 """Pod of the exporter itself, where it is not told from the pod that holds the accelerator."""
+
+
+class Sample(NamedTuple):
+    time_s: float
+    value: float | None
+    """Utilisation as it is written; None where it is unknown."""
+
+
+class Series(NamedTuple):
+    """What was seen of an accelerator."""
+
+    labels: Mapping[str, str]
+    samples: Sequence[Sample]
+
+    @property
+    def pod(self) -> str:
+        pod = self.labels.get("exported_pod") or self.labels.get("pod") or ""
+        return "" if _EXPORTER.match(pod) else pod
+
+    @property
+    def metric(self) -> str:
+        return self.labels.get("__name__", _UTILISATION[0])
+
+    @property
+    def gpu(self) -> tuple[str, ...]:
+        names = ("UUID", "Hostname", "instance", "gpu", "device", "GPU_I_ID")
+        return tuple(self.labels.get(name, "") for name in names)
+
+
+def _add_up(all_series: Sequence[Series], ledger: Ledger, options: ReadOptions) -> None:
+    step = _step(all_series)
+    measured = ({one.gpu for one in all_series if one.metric == name} for name in _UTILISATION)
+    of_both = set.intersection(*measured)
+    names_pods = any(one.pod for one in all_series)
+    for one in all_series:
+        if one.metric == _UTILISATION[1] and one.gpu in of_both:
+            ledger.account(Reason.DUPLICATE, len(one.samples))
+        elif one.labels.get("GPU_I_ID") or is_slice(one.labels.get("GPU_I_PROFILE", "")):
+            ledger.account(Reason.UNKNOWN_SAMPLE, len(one.samples))
+        else:
+            _add_series(one, step, names_pods, ledger, options)
+    ledger.note(
+        f"Samples every {step:g} s: hours are samples × step, and a missing sample is unknown."
+    )
+
+
+def _step(all_series: Sequence[Series]) -> float:
+    times = ([sample.time_s for sample in one.samples] for one in all_series)
+    pairs = itertools.chain.from_iterable(map(itertools.pairwise, times))
+    gaps = [after - before for before, after in pairs if after > before]
+    if not gaps:
+        problem = "holds one moment of a monitor, which states no hours"
+        raise InvalidInput("file", f"{problem}; query a range of Prometheus, or {LOG_COMMAND}")
+    return round(statistics.median_low(gaps), 3)
+
+
+def _add_series(
+    series: Series, step: float, names_pods: bool, ledger: Ledger, options: ReadOptions
+) -> None:
+    labels, samples = series.labels, sorted(series.samples)
+    accelerator = name_accelerator(labels.get("modelName", ""))
+    space = labels.get("exported_namespace") or labels.get("namespace") or ""
+    host = labels.get("Hostname", "")
+    project = options.projects.choose(options.projects.pick(labels) | {"namespace": space}, space)
+    for before, after in itertools.pairwise(samples):
+        gap = after.time_s - before.time_s
+        if gap > 1.5 * step:
+            month = split_by_month(before.time_s, before.time_s)[0][0]
+            ledger.monitor(month).unknown_hours += (gap - step) / 3600
+    is_share = max((one.value or 0.0 for one in samples), default=0.0) <= 1.0
+    full = 1.0 if is_share or "_PROF_" in series.metric else 100.0
+    holds = [bool(series.pod)] * len(samples) if names_pods else _works(samples)
+    for in_use, run in _runs(samples, holds, step):
+        if in_use is None:
+            ledger.account(Reason.UNKNOWN_SAMPLE, len(run))
+            continue
+        start, end = run[0].time_s, run[-1].time_s + step
+        hours = len(run) * step / 3600
+        for month, share in split_by_month(start, end):
+            if not in_use:
+                ledger.add_unused((month, host, Reason.IDLE.value), hours * share)
+                continue
+            place = (month, "", host, "", accelerator, "owned")
+            ledger.use(UseKey(*place, project or space, space), None, hours * share, None, None)
+            seen, values = ledger.monitor(month), [one.value or 0.0 for one in run]
+            seen.hours += hours * share
+            seen.busy_hours += hours * share * sum(one > 0 for one in values) / len(run)
+            used = sum(min(one / full, 1.0) for one in values) / len(run)
+            seen.utilised_hours += hours * share * used
+        if in_use:
+            count = hours * 3600 / (end - start)
+            ledger.hold(accelerator, start, end, count, project or space)
+        ledger.account(Reason.ACCELERATOR_USE if in_use else Reason.IDLE, len(run))
+
+
+def _works(samples: Sequence[Sample]) -> list[bool]:
+    """Whether each sample is of work or of a short pause between work."""
+    busy = [index for index, one in enumerate(samples) if one.value]
+    works = [False] * len(samples)
+    for index in busy:
+        works[index] = True
+    for before, after in itertools.pairwise(busy):
+        if samples[after].time_s - samples[before].time_s <= PAUSE_S:
+            works[before:after] = [True] * (after - before)
+    return works
+
+
+def _runs(
+    samples: Sequence[Sample], holds: Sequence[bool], step: float
+) -> Iterator[tuple[bool | None, list[Sample]]]:
+    """Samples in a row that are in use, idle or unknown (None), without a gap between them."""
+    run: list[Sample] = []
+    last: bool | None = None
+    for one, in_use in zip(samples, holds, strict=True):
+        state = None if one.value is None else in_use
+        if run and (state is not last or one.time_s - run[-1].time_s > 1.5 * step):
+            yield last, run
+            run = []
+        run.append(one)
+        last = state
+    if run:
+        yield last, run
+
+
+# Logs of nvidia-smi and DCGM ----------------------------------------------------------------
+
+
+def _read_log(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    log, all_series = read_log(source.whole_text()), []
+    for gpu in log.gpus:
+        values = gpu.values["utilisation_percent"]
+        pairs = zip(gpu.times, values, strict=True)
+        samples = [Sample(_seconds(time), _known(one)) for time, one in pairs if time]
+        labels = {"gpu": gpu.gpu, "Hostname": gpu.host, "modelName": gpu.name}
+        all_series.append(Series(labels | {"pod": gpu.pod, "namespace": gpu.namespace}, samples))
+    if not any(one.samples for one in all_series):
+        raise InvalidInput("timestamp", f"is missing, so hours are not known; {LOG_COMMAND}")
+    _add_up(all_series, ledger, options)
+    for _ in range(log.skipped_lines):
+        ledger.misread("a line", "does not fit the header")
+
+
+def _seconds(moment: dt.datetime) -> float:
+    return moment.replace(tzinfo=dt.UTC).timestamp()
+
+
+def _known(value: float) -> float | None:
+    return value if -1 < value < _BLANK else None
+
+
+# Prometheus and Grafana ---------------------------------------------------------------------
 
 
 def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> None:
@@ -34,100 +201,130 @@ def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> No
         data = document["data"]
         if data["resultType"] != "matrix":
             raise InvalidInput("resultType", "is no range; ask query_range, not query")
-        series = [(one["metric"], one["values"]) for one in data["result"]]
+        series = [Series(one["metric"], _samples(one["values"])) for one in data["result"]]
     except (KeyError, TypeError):
         raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
-    step = _step(series)
-    measured = (
-        {_gpu(metric) for metric, _ in series if metric.get("__name__") == name}
-        for name in _UTILISATION
-    )
-    of_both = set.intersection(*measured)
-    for metric, values in series:
-        if metric.get("__name__") == _UTILISATION[1] and _gpu(metric) in of_both:
-            for _ in values:
-                ledger.account(Reason.DUPLICATE)
-            continue
-        _read_series(metric, values, step, ledger, options)
-    ledger.note(
-        f"Samples every {step:g} s: hours are samples × step, and a missing sample is unknown."
-    )
+    for one in series:
+        if one.metric not in _UTILISATION:
+            raise InvalidInput(
+                "__name__", f"{one.metric[:60]!r} is not read; query {_UTILISATION[0]}"
+            )
+    _add_up(series, ledger, options)
 
 
-def _gpu(metric: dict[str, str]) -> tuple[str, ...]:
-    places = [metric.get(name, "") for name in ("Hostname", "instance", "gpu", "device")]
-    return (metric.get("UUID", ""), *places, metric.get("GPU_I_ID", ""))
-
-
-def _step(series: list[tuple[dict[str, Any], list[Any]]]) -> float:
-    gaps: Counter[float] = Counter()
-    for _, values in series:
-        times = [_time(pair) for pair in values]
-        gaps.update(b - a for a, b in itertools.pairwise(times))
-    if not gaps or max(gaps) <= 0:
-        raise InvalidInput("values", "hold fewer than two samples; no step is known")
-    return max(gaps.items(), key=lambda item: (item[1], -item[0]))[0]
-
-
-def _time(pair: Any) -> float:
+def _samples(pairs: Iterable[Any]) -> list[Sample]:
     try:
-        moment = float(pair[0])
-    except (TypeError, ValueError, IndexError):
+        return [Sample(_time(pair[0]), _value(pair[1])) for pair in pairs]
+    except (TypeError, LookupError):
         raise InvalidInput("values", "hold a sample that is no pair of time and value") from None
+
+
+def _time(value: Any) -> float:
+    """Seconds since 1970, of them or of thousandths."""
+    try:
+        moment = float(value)
+    except ValueError:
+        raise InvalidInput("values", f"{str(value)[:40]!r} is no time in seconds") from None
+    moment = moment / 1000 if moment > 1e11 else moment
     if not 6e8 < moment < 8e9:
         raise InvalidInput("values", f"{moment:g} is no time in seconds")
     return moment
 
 
-def _read_series(
-    metric: dict[str, str], values: list[Any], step: float, ledger: Ledger, options: ReadOptions
-) -> None:
-    name = metric.get("__name__", _UTILISATION[0])
-    if name not in _UTILISATION:
-        raise InvalidInput("__name__", f"{name[:60]!r} is not read; query {_UTILISATION[0]}")
-    if metric.get("GPU_I_ID") or is_slice(metric.get("GPU_I_PROFILE", "")):
-        for _ in values:
-            ledger.account(Reason.UNKNOWN_SAMPLE)
-        return
-    accelerator = name_accelerator(metric.get("modelName", ""))
-    pod = metric.get("exported_pod") or metric.get("pod") or ""
-    if _EXPORTER.match(pod):
-        pod = ""
-    space = metric.get("exported_namespace") or metric.get("namespace") or ""
-    host = metric.get("Hostname", "")
-    full = 1.0 if "_PROF_" in name else 100.0
-    for time, following in itertools.pairwise(map(_time, values)):
-        if following - time > 1.5 * step:
-            month = split_by_month(time, time)[0][0]
-            ledger.monitor(month).unknown_hours += (following - time - step) / 3600
-    for pair in values:
-        start, value = _time(pair), _value(pair)
-        month = split_by_month(start, start)[0][0]
-        if value is None:
-            ledger.account(Reason.UNKNOWN_SAMPLE)
-            continue
-        if not pod:
-            ledger.add_unused((month, host, Reason.IDLE.value), step / 3600)
-            ledger.account(Reason.IDLE)
-            continue
-        tags = options.projects.pick(metric) | {"namespace": space}
-        project = options.projects.choose(tags, space) or space
-        key = UseKey(month, "", host, "", accelerator, "owned", project, space)
-        ledger.use(key, None, step / 3600, None, None)
-        ledger.hold(accelerator, start, start + step, 1.0, project)
-        seen = ledger.monitor(month)
-        seen.hours += step / 3600
-        seen.busy_hours += step / 3600 if value > 0 else 0.0
-        seen.utilised_hours += step / 3600 * min(value / full, 1.0)
-        ledger.account(Reason.ACCELERATOR_USE)
-
-
-def _value(pair: Any) -> float | None:
+def _value(value: Any) -> float | None:
     try:
-        value = float(pair[1])
-    except (TypeError, ValueError, IndexError):
+        return _known(float(value))
+    except (TypeError, ValueError):
         return None
-    return value if -1 < value < _BLANK else None
+
+
+_OTHER_METRIC = re.compile(
+    r"mem|fb_|frame|temp|power|watt|energy|clock|fan|pcie|nvlink|xid|sm_occup|cpu|disk|net",
+    re.IGNORECASE,
+)
+_IS_GPU = re.compile(r"gpu|dcgm|nvidia|accelerator|cuda", re.IGNORECASE)
+_LABEL = re.compile(r'(\w+)\s*[=:]\s*"([^"]*)"')
+_TIME_COLUMNS = frozenset(("time", "timestamp", "_time", "_timestamp", "datetime", "date"))
+GRAFANA_HINT = "export the utilisation of GPUs with {{gpu}} and {{Hostname}} in the legend"
+
+
+def _labels_of(name: str) -> dict[str, str] | None:
+    """Labels of a series by its name; None where it is no utilisation of an accelerator."""
+    labels = dict(_LABEL.findall(name))
+    words = " ".join((name.partition("{")[0], labels.get("__name__", "")))
+    if not _IS_GPU.search(name) or _OTHER_METRIC.search(words):
+        return None
+    labels.pop("__name__", None)
+    return {"gpu": name, **labels}
+
+
+def _read_grafana(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    document = source.document()
+    series = [*_frames(document), *_targets(document)]
+    if not series:
+        raise InvalidInput("file", f"holds no series that names a GPU; {GRAFANA_HINT}")
+    _add_up(series, ledger, options)
+
+
+def _frames(document: Any) -> Iterator[Series]:
+    answers = inner(document, "results").values() if isinstance(document, dict) else ()
+    frames = [one for answer in answers for one in items(answer, "frames")]
+    for frame in frames or (document if isinstance(document, list) else [document]):
+        values = inner(frame, "data").get("values")
+        columns = (
+            [one for one in values if isinstance(one, list)] if isinstance(values, list) else []
+        )
+        fields = [*zip(items(frame, "schema", "fields"), columns, strict=False)]
+        times = next((column for one, column in fields if one.get("type") == "time"), None) or []
+        for one, column in fields:
+            labels = {name: str(value) for name, value in inner(one, "labels").items()}
+            shown = word_of(inner(one, "config").get("displayNameFromDS")) or word_of(
+                one.get("name")
+            )
+            text = ", ".join(f'{name}="{value}"' for name, value in labels.items())
+            known = _labels_of(f"{shown}{{{text}}}")
+            if one.get("type") == "number" and known is not None:
+                yield Series(known, _samples(zip(times, column, strict=False)))
+
+
+def _targets(document: Any) -> Iterator[Series]:
+    for one in items({"all": document}, "all"):
+        known = _labels_of(word_of(one.get("target")))
+        points = one.get("datapoints")
+        if known is not None and isinstance(points, list):
+            yield Series(known, _samples((pair[1], pair[0]) for pair in points))
+
+
+def _is_series_table(head: str) -> bool:
+    """Whether the header has times and a column for each accelerator."""
+    first = head.splitlines()[0] if head else ""
+    header = []
+    with suppress(csv.Error):
+        header = next(csv.reader([first], delimiter=choose_separator(first)), [])
+    return any(map(_labels_of, header)) and bool(_time_column(header))
+
+
+def _time_column(header: Sequence[str]) -> list[int]:
+    return [place for place, name in enumerate(header) if name.lower() in _TIME_COLUMNS]
+
+
+def _read_series_table(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    table = read_table(source)
+    [when, *_] = _time_column(table.header)
+    columns = {
+        place: labels for place, name in enumerate(table.header) if (labels := _labels_of(name))
+    }
+    samples: dict[int, list[Sample]] = {place: [] for place in columns}
+    for number, row in enumerate(table.rows, table.first_row):
+        moment = read_time(row[when])
+        if moment is None:
+            ledger.misread(f"row {number}", f"{row[when][:40]!r} is no time")
+            continue
+        for place, own in samples.items():
+            text = row[place].strip().removesuffix("%").strip().replace(",", ".")
+            if text:
+                own.append(Sample(_seconds(moment), _value(text)))
+    _add_up([Series(columns[place], own) for place, own in samples.items()], ledger, options)
 
 
 # OpenCost ---------------------------------------------------------------------------------
@@ -181,11 +378,24 @@ def _read_allocation(
     ledger.account(Reason.ACCELERATOR_USE)
 
 
+GPU_LOG = LogFormat("gpu_log", "Log of nvidia-smi or DCGM", is_log, _read_log)
 PROMETHEUS = LogFormat(
     "prometheus",
     "Prometheus range of DCGM",
     lambda head: '"resultType"' in head[:4_000] and head.lstrip().startswith("{"),
     _read_prometheus,
+)
+TABLE = LogFormat(
+    "series", "Table of GPU series (Grafana, W&B)", _is_series_table, _read_series_table
+)
+GRAFANA = LogFormat(
+    "grafana",
+    "Grafana export (JSON)",
+    lambda head: (
+        head.lstrip().startswith(("{", "["))
+        and ('"datapoints"' in head or ('"schema"' in head and '"fields"' in head))
+    ),
+    _read_grafana,
 )
 OPENCOST = LogFormat(
     "opencost",

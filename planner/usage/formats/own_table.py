@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -25,8 +26,11 @@ from planner.usage.tables import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
-_MONTH_FIRST = re.compile(r"\A(0?[1-9]|1[0-2])[./]([12]\d{3})\Z", re.ASCII)
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ].*", re.ASCII)
+_MONTH_FORMS = (
+    *("%Y-%m", "%Y-%m-%d", "%m/%Y", "%m.%Y", "%Y/%m", "%Y/%m/%d", "%Y%m"),
+    *("%b %Y", "%B %Y", "%b-%y", "%b-%Y"),
+)
 NAME, TITLE = "table", "Table of months"
 COLUMNS = column_names(NAME, "row")
 """Names that people write, without capitals and signs, by column."""
@@ -35,15 +39,15 @@ COLUMNS = column_names(NAME, "row")
 def read_month(text: str) -> str:
     """The month of a row of a month or of a day.
 
-    >>> read_month("2026-01"), read_month("2026-01-31"), read_month("1/2026")
+    >>> read_month("2026-01-31"), read_month("1/2026"), read_month("Jan 2026")
     ('2026-01', '2026-01', '2026-01')
     """
-    text = _MONTH_FIRST.sub(lambda one: f"{one[2]}-{one[1]:0>2}", text.strip())
-    match = _MONTH.fullmatch(text)
-    if match is None:
-        problem = f"{text[:40]!r} is not a month like 2026-01 or a day like 2026-01-31"
-        raise InvalidInput("month", problem)
-    return f"{match[1]}-{match[2]}"
+    plain = _DAY.sub(r"\1", text.strip())
+    for form in _MONTH_FORMS:
+        with suppress(ValueError):
+            return f"{dt.datetime.strptime(plain[:40], form):%Y-%m}"
+    problem = f"{plain[:40]!r} is not a month like 2026-01 or a day like 2026-01-31"
+    raise InvalidInput("month", problem)
 
 
 def _cover_day(text: str, ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""Accounting of Slurm (`sacct -P`), under its header. PURE.
+"""Accounting of Slurm: `sacct` under its header, in columns of any width, or as `--json`. PURE.
 
 Allocations count, steps do not. Accelerators are `gres/gpu=N` of AllocTRES where it is there,
 else the sum of the typed ones; both are totals over all nodes. Hours are ElapsedRaw, else
@@ -8,17 +8,20 @@ time, in the cluster's own time.
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
 from planner.usage.formats import LogFormat, ReadOptions
+from planner.usage.job_files.configs import inner, items, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey, UseSums
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import clip, no_cell, split_by_month
+from planner.usage.tables import choose_separator, clip, no_cell, split_by_month
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -53,10 +56,16 @@ which is named."""
 def matches(head: str) -> bool:
     """Whether the first lines are a header of sacct, or rows of it."""
     first, _, rest = head.partition("\n")
-    names = [name.strip().lower() for name in first.split("|")]
+    names = [name.strip().lower() for name in _cells(head)]
     if sum(name in _NAMES for name in names) >= 4:
         return "jobid" in names or "jobidraw" in names
     return _is_row(first.split("|")) and (not rest.strip() or "|" in rest)
+
+
+def _cells(head: str) -> list[str]:
+    first, _, rest = head.partition("\n")
+    is_fixed = is_rule(rest.partition("\n")[0])
+    return first.split() if is_fixed else first.split(choose_separator(first))
 
 
 def _is_row(cells: Sequence[str]) -> bool:
@@ -64,14 +73,92 @@ def _is_row(cells: Sequence[str]) -> bool:
     return is_job and any(cell.split(" ")[0] in _STATES for cell in cells)
 
 
+def is_rule(line: str) -> bool:
+    """Whether a line rules off the names of columns: `--------- ------`."""
+    return bool(line.strip()) and not line.strip("- \r\n")
+
+
+def cut_columns(rule: str) -> Callable[[str], list[str]]:
+    """What cuts a line into the columns of a rule; `+` marks a cell that was cut off.
+
+    >>> cut_columns("--- ----")("  1 COM+")
+    ['1', 'COM']
+    """
+    spans = [match.span() for match in re.finditer(r"-+", rule)]
+    return lambda line: [line[first:last].strip().removesuffix("+") for first, last in spans]
+
+
 def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     lines = source.lines()
-    cells = next(lines).rstrip("\r\n").split("|")
-    if _is_row(cells):
+    first = next(lines).rstrip("\r\n")
+    if _is_row(first.split("|")):
         raise InvalidInput("header", f"is missing; run: {COMMAND}")
-    reader = _Reader(cells, ledger, options)
-    for number, line in enumerate(lines, 2):
-        reader.read_line(line, number)
+    cells = _cells(source.head)
+    reader, separator = _Reader(cells, ledger, options), choose_separator(first)
+    if is_rule(source.head.split("\n", 2)[1]):
+        cut = cut_columns(next(lines))
+        for number, line in enumerate(lines, 3):
+            if line.strip():
+                reader.read_row(cut(line.rstrip("\r\n")), number)
+    elif separator == "|":
+        for number, line in enumerate(lines, 2):
+            reader.read_line(line, number)
+    else:
+        for number, row in enumerate(csv.reader(lines, delimiter=separator), 2):
+            reader.read_row(row, number)
+
+
+# What `sacct --json` and the REST interface of Slurm write ------------------------------------
+
+_JSON_FIELDS = (
+    *("JobIDRaw", "User", "Account", "Cluster", "Partition", "State"),
+    *("Submit", "Start", "End", "ElapsedRaw", "AllocTRES"),
+)
+
+
+def _read_json(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    reader = _Reader(_JSON_FIELDS, ledger, options)
+    for number, job in enumerate(items(source.document(), "jobs"), 1):
+        reader.read_row(_row_of(job), number)
+    ledger.note("Times of sacct --json are read in UTC.")
+
+
+def _row_of(job: dict[str, Any]) -> list[str]:
+    of, times, state = inner(job, "association"), inner(job, "time"), _at(job, "state", "current")
+    moments = (_moment(_at(times, name)) for name in ("submission", "start", "end"))
+    tres = ",".join(
+        "/".join(filter(None, (word_of(one.get("type")), word_of(one.get("name")))))
+        + f"={_number(one.get('count')):.0f}"
+        for one in items(job, "tres", "allocated")
+    )
+    elapsed = _number(times.get("elapsed"))
+    return [
+        f"{_number(job.get('job_id')):.0f}",
+        *(word_of(of.get(name) or job.get(name)) for name in ("user", "account", "cluster")),
+        word_of(job.get("partition")),
+        word_of(state[0] if isinstance(state, list) and state else state),
+        *moments,
+        f"{elapsed:.0f}",
+        tres,
+    ]
+
+
+def _at(value: dict[str, Any], *names: str) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None  # type: ignore[assignment]
+    return value
+
+
+def _number(value: Any) -> float:
+    """A number as it stands, or as newer versions wrap it: `{"set": true, "number": 3}`."""
+    value = value.get("number") if isinstance(value, dict) else value
+    is_number = isinstance(value, int | float) and 0 <= value < 1e12
+    return float(value) if is_number else 0.0
+
+
+def _moment(value: Any) -> str:
+    seconds = _number(value)
+    return f"{_EPOCH + dt.timedelta(seconds=seconds)}" if 0 < seconds < 7e9 else "Unknown"
 
 
 class _LikeJobs:
@@ -125,6 +212,9 @@ class _Reader:
         row = text.split("|", self._count - 1)
         if len(row) == self._count and row[-1].endswith("|") and "|" not in row[-1][:-1]:
             row[-1] = row[-1][:-1]
+        self.read_row(row, number)
+
+    def read_row(self, row: Sequence[str], number: int) -> None:
         try:
             if len(row) != self._count:
                 problem = f"has {len(row)} cells under {self._count} columns"
@@ -163,6 +253,10 @@ class _Reader:
             ledger.note("Jobs that still run count up to the moment of the query.")
             ledger.running[identity] = seconds
         self._add(row, like, seconds, start, end)
+        for accelerator, count in like.parts if ends not in _NEVER else ():
+            if not is_slice(accelerator):
+                hours = count * seconds / 3600
+                ledger.jobs[accelerator, like.project].add(count, hours, count)
         ledger.account(Reason.ACCELERATOR_USE)
 
     def _like(self, row: Sequence[str]) -> _LikeJobs:
@@ -253,23 +347,29 @@ def read_tres(text: str) -> tuple[tuple[str, int], ...]:
     >>> read_tres("cpu=2,gres/shard=4,gres/gpumem=80G")
     ()
     """
-    total: int | None = None
-    typed: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
         if name != "gres/gpu" and not name.startswith("gres/gpu:"):
             continue
         if not value.isdecimal() or len(value) > 6:
             raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
-        if name == "gres/gpu":
-            total = int(value)
-        else:
-            kind = name.removeprefix("gres/gpu:")
+        counts[name] = counts.get(name, 0) + int(value)
+    return tuple((name, int(count)) for name, count in name_parts(counts))
+
+
+def name_parts(resources: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Accelerators by name with what is theirs of `gres/gpu` and its types."""
+    rest = resources.get("gres/gpu", 0)
+    typed: dict[str, float] = {}
+    for name, amount in resources.items():
+        if kind := name.removeprefix("gres/gpu").removeprefix(":"):
             kind = kind.lower() if is_slice(kind) else name_accelerator(kind)
-            typed[kind] = typed.get(kind, 0) + int(value)
-    rest = 0 if total is None else total - sum(typed.values())
-    named = tuple((kind, count) for kind, count in typed.items() if count)
-    return (*named, ("", rest)) if rest > 0 else named
+            typed[kind] = typed.get(kind, 0) + amount
+            rest -= amount
+    yield from ((kind, amount) for kind, amount in typed.items() if amount)
+    if rest > 0:
+        yield "", rest
 
 
 # Times, by the cluster's own clock ---------------------------------------------------------
@@ -291,6 +391,9 @@ def elapsed_seconds(text: str) -> float:
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
 def read_moment(text: str, column: str) -> float:
     """Seconds since 1970, whatever the zone."""
     try:
@@ -303,4 +406,10 @@ def read_moment(text: str, column: str) -> float:
         raise InvalidInput(column, problem) from None
 
 
-FORMAT = LogFormat("sacct", "Slurm accounting (sacct)", matches, read)
+TEXT = LogFormat("sacct", "Slurm accounting (sacct)", matches, read)
+JSON = LogFormat(
+    "sacct",
+    "Slurm accounting (sacct --json)",
+    lambda head: head.lstrip().startswith("{") and '"jobs"' in head and '"association"' in head,
+    _read_json,
+)

@@ -290,7 +290,7 @@ def test_a_workbook_is_read_as_its_first_sheet():
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"month": "May 2025", "accelerator_hours": "1"}, "'May 2025' is not a month"),
+        ({"month": "May", "accelerator_hours": "1"}, "'May' is not a month"),
         ({"month": "2025-05", "accelerator_hours": "-1"}, "is less than 0"),
         ({"month": "2025-05", "accelerator_hours": "=A1"}, "'=A1' is not a number"),
     ],

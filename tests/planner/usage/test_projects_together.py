@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -85,6 +86,10 @@ def test_a_folder_becomes_a_plan_and_its_pack_with_one_question(folder, capsys):
         "speech": ("nvidia-h100-80gb-sxm", pytest.approx(7200), 12),
         "vision": ("nvidia-a100-80gb-sxm", pytest.approx(3600), 6),
     }
+    projects = {one["name"]: one for one in json.loads(Path("plan.json").read_text())["projects"]}
+    assert projects["speech"]["job_hours"] == 600
+    assert projects["speech"]["workload"]["accelerators_per_job"] == 8
+    assert "job_hours" not in projects["chat"]
     assert zipfile.is_zipfile("board.xlsx")
     assert main([*asks, "--json"]) == 0, "the answer is remembered"
     assert {one["name"] for one in json.loads(capsys.readouterr().out)["projects"]} == {

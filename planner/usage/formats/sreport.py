@@ -1,0 +1,98 @@
+"""Reports of Slurm (`sreport cluster …`): hours of a period by account, or of a cluster. PURE.
+
+Of a report by user the rows of users count, as those of accounts hold their users and children.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from planner.usage.formats import LogFormat, ReadOptions
+from planner.usage.formats.sacct import cut_columns, is_rule, name_parts, read_moment
+from planner.usage.ledger import Ledger, Reason, UseKey
+from planner.usage.sources import Source
+from planner.usage.tables import clip, quantity, split_by_month
+from pricing.common.invalid_input import InvalidInput
+
+COMMAND = (
+    "sreport -P -t hours -T gres/gpu cluster AccountUtilizationByUser start=2026-01-01 "
+    "end=2026-02-01"
+)
+_PERIOD = re.compile(r"(\d{4}-\d\d-\d\dT[\d:]{8}) - (\d{4}-\d\d-\d\dT[\d:]{8})")
+_UNIT = re.compile(r"reported in (?:\w+ )*?(Hours|Minutes|Seconds|Percent)", re.IGNORECASE)
+_HOURS = {"hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600}
+_ROW = re.compile(r"[^|\n]*\|(?:[^|\n]*\|){0,3}gres/gpu(?::[^|]*)?\|")
+
+
+def _read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    period, unit = _PERIOD.search(source.head), _UNIT.search(source.head)
+    if period is None or unit is None:
+        raise InvalidInput("header", f"is missing; run without -n: {COMMAND}")
+    if unit[1].lower() not in _HOURS:
+        raise InvalidInput("header", f"states percents and no hours; run: {COMMAND}")
+    start = read_moment(period[1], "start")
+    end = read_moment(period[2], "end") + period[2].endswith("59")
+    by_name = _sum_rows(list(_rows(source)), _HOURS[unit[1].lower()], ledger)
+    if not by_name:
+        raise InvalidInput("TRES Name", f"names no gres/gpu, only processors; run: {COMMAND}")
+    for (place, account, user), resources in by_name.items():
+        project = options.projects.choose({}, account, user)
+        for accelerator, hours in name_parts(resources):
+            for month, share in split_by_month(start, end):
+                key = (month, "", place, "", accelerator, "owned", project)
+                use = UseKey(*key, account or place, user)
+                ledger.use(use, None, hours * share, None, None)
+    ledger.hourly.cover(start, end)
+    ledger.note("sreport states the hours of a period and no peak: that is taken as its mean.")
+
+
+def _sum_rows(
+    rows: list[dict[str, str]], unit_hours: float, ledger: Ledger
+) -> dict[tuple[str, ...], dict[str, float]]:
+    """Hours by cluster, account and user, of `gres/gpu` and each of its types."""
+    sums = defaultdict[tuple[str, ...], dict[str, float]](dict)
+    has_users = any(row.get("login") for row in rows)
+    for number, row in enumerate(rows, 1):
+        names = tuple(clip(row.get(name, "")) for name in ("cluster", "account", "login"))
+        used, resource = row.get("used", row.get("allocated")), row.get("tres name", "")
+        if not resource.startswith("gres/gpu") or used is None:
+            ledger.account(Reason.NO_ACCELERATOR)
+        elif not names[2] and (has_users or names[1] == "root"):
+            ledger.account(Reason.DUPLICATE)
+        else:
+            try:
+                sums[names][resource] = quantity(used.partition("(")[0], "Used") * unit_hours
+                ledger.account(Reason.ACCELERATOR_USE)
+            except InvalidInput as refusal:
+                ledger.misread(f"row {number}", str(refusal))
+    return sums
+
+
+def _rows(source: Source) -> Iterator[dict[str, str]]:
+    """Rows by the names of their columns, in small letters; a table begins anew with its header."""
+    names: list[str] = []
+    cut, previous = None, ""
+    for line in source.lines():
+        text = line.rstrip("\r\n")
+        if "|" in text:
+            cells = text.split("|")
+        elif is_rule(text) and " " in text.strip():
+            cut = cut_columns(text)
+            names = [name.lower() for name in cut(previous)]
+            continue
+        else:
+            cells, previous = (cut(text) if cut else []), text
+        if "|" in text and not names:
+            names = [name.strip().lower() for name in cells]
+        elif names and len(cells) >= len(names) and text.strip():
+            yield dict(zip(names, map(str.strip, cells), strict=False))
+
+
+FORMAT = LogFormat(
+    "sreport",
+    "Slurm report (sreport)",
+    lambda head: " Utilization " in head[:400] or bool(_ROW.match(head)),
+    _read,
+)
