@@ -85,7 +85,9 @@ _NO_HOURS = {
         "is one moment of a monitor, which states no hours; query a range of Prometheus: "
         "/api/v1/query_range?query=DCGM_FI_DEV_GPU_UTIL"
     ),
-    r"\{\s*\"accounts\"": f"lists what runs now; hours are in sacct; run: {sacct.COMMAND}",
+    r"\{\s*\"accounts\"|\{(?s:.{0,900})\"Slurm\"": (
+        f"lists what runs now; hours are in sacct; run: {sacct.COMMAND}"
+    ),
     r"NAMESPACE\s+NAME|NAME\s+(READY|STATUS)": (
         "lists pods or nodes without their accelerators; run kubectl get nodes,pods -A -o json"
     ),

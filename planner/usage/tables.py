@@ -339,6 +339,19 @@ def to_point(text: str) -> str:
     return re.sub(r"[.\s]", "", text).replace(",", ".")
 
 
+_THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?", re.ASCII)
+
+
+def without_thousands(text: str) -> str:
+    """A number with a decimal point, without commas between its thousands.
+
+    >>> without_thousands("1,234.5"), without_thousands("1,2")
+    ('1234.5', '1,2')
+    """
+    text = text.strip()
+    return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+
+
 class Moment(NamedTuple):
     """A moment as it is written: its month, and seconds since 1970 by the same clock."""
 

@@ -91,7 +91,8 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
 
 
 def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    listed = items(_document(source), "items")
+    document = _document(source)
+    listed = items(document, "items") or items({"items": [document]}, "items")
     marks = {word_of(inner(one, "metadata").get("uid")) for one in listed} - {""}
     labels = {
         word_of(inner(one, "metadata").get("name")): inner(one, "metadata", "labels")
@@ -141,7 +142,11 @@ KUBERNETES = LogFormat(
     "kubernetes",
     "kubectl get -o json",
     lambda head: bool(
-        (head.lstrip().startswith("{") and '"apiVersion"' in head[:4_000] and '"items"' in head)
+        (
+            head.lstrip().startswith("{")
+            and '"apiVersion"' in head[:4_000]
+            and re.search('"(items|status)":', head)
+        )
         or re.match(r"apiVersion: v1\r?\nitems:", head)
     ),
     _read_kubernetes,

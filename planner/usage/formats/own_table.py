@@ -23,6 +23,7 @@ from planner.usage.tables import (
     quantity,
     read_currency,
     to_point,
+    without_thousands,
 )
 from pricing.common.invalid_input import InvalidInput
 
@@ -84,7 +85,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     if unknown:
         ledger.note(f"Columns that are not read: {', '.join(name[:40] for name in unknown[:10])}.")
     get = {name: columns.getter(name) for name in COLUMNS}
-    number: Callable[[str], str] = to_point if table.decimal_comma else str
+    number: Callable[[str], str] = to_point if table.decimal_comma else without_thousands
     has_hours = columns.find("accelerator_hours") is not None
     are_totals: dict[str, set[bool]] = {name: set() for name in table.header}
     for index, row in enumerate(table.rows, 2):

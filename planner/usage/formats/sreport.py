@@ -23,6 +23,7 @@ COMMAND = (
 _PERIOD = re.compile(r"(\d{4}-\d\d-\d\dT[\d:]{8}) - (\d{4}-\d\d-\d\dT[\d:]{8})")
 _UNIT = re.compile(r"reported in (?:\w+ )*?(Hours|Minutes|Seconds|Percent)", re.IGNORECASE)
 _HOURS = {"hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600}
+_TITLE = re.compile(r"\n(Top \d+ Users|.* Utilization) [\d-]+T")
 _ROW = re.compile(r"[^|\n]*\|(?:[^|\n]*\|){0,3}gres/gpu(?::[^|]*)?\|")
 
 
@@ -93,6 +94,6 @@ def _rows(source: Source) -> Iterator[dict[str, str]]:
 FORMAT = LogFormat(
     "sreport",
     "Slurm report (sreport)",
-    lambda head: " Utilization " in head[:400] or bool(_ROW.match(head)),
+    lambda head: bool(_TITLE.search(head[:400]) or _ROW.match(head)),
     _read,
 )
