@@ -124,6 +124,7 @@ class Refresh(Body):
 class ProjectChanges(Body):
     name: Name = ""
     description: Note = ""
+    cost_centre: Line = ""
     workload: Object = {}
     assumptions: Object = {}
     budget: Annotated[str, Field(max_length=40)] = ""

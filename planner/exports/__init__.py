@@ -1,4 +1,4 @@
-"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2."""
+"""A comparison's answer as files: CSV, workbook, JSON, FOCUS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import Context, as_csv
-from planner.exports.focus import as_commitments, as_focus, choose_scenario
+from planner.exports.focus import as_commitments, as_focus, as_focus_1_2, choose_scenario
 
 __all__ = ["FORMATS", "Context", "Format", "export"]
 
@@ -66,7 +66,8 @@ FORMATS = {
         lambda answer, context: json_bytes(answer.to_json(), context),
         "JSON",
     ),
-    "focus": Format("focus.csv", FOCUS_TYPE, as_focus, "FOCUS 1.2"),
+    "focus": Format("focus.csv", FOCUS_TYPE, as_focus, "FOCUS 1.4"),
+    "focus-1.2": Format("focus.csv", FOCUS_TYPE, as_focus_1_2, "FOCUS 1.2"),
     "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments, "Commitments"),
 }
 

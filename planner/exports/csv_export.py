@@ -114,6 +114,7 @@ class Context:
     name: str = ""
     team: str = ""
     project: str = ""
+    cost_centre: str = ""
     created: dt.date | None = None
     scenario: str = ""
     """The scenario that FOCUS rows are of; empty for the recommended one."""

@@ -1,4 +1,4 @@
-"""FOCUS 1.2 Cost and Usage rows of a forecast, or of what was paid.
+"""FOCUS Cost and Usage rows of a forecast, or of what was paid.
 
 What is paid becomes rows with a BilledCost; what is paid for later use (commitments, servers)
 is a Purchase with EffectiveCost 0, followed month by month by Usage rows with BilledCost 0 that
@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from planner.contract.amounts import decimals_of
@@ -81,13 +81,21 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
 Cells = dict[str, Any]
 _ZERO = Decimal(0)
 _COMMITTED = ("commitment", "upfront")
+_PROVIDERS = (
+    *("InvoiceIssuerName", "ServiceProviderName", "HostProviderName"),
+    *("ProviderName", "PublisherName"),
+)
+"""Who sells, and in whose machines: a plan knows one name."""
 _IN_PRICING_CURRENCY = ("ListUnitPrice", "ContractedUnitPrice", "EffectiveCost")
 """Columns that are repeated as `PricingCurrency…`: prices and bills are in one currency."""
 
 
-def as_focus(answer: SavedPlan, context: Context) -> bytes:
+def as_focus(answer: SavedPlan, context: Context, version: str = names.VERSIONS[0]) -> bytes:
     """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
-    return csv_bytes(names.COLUMNS, focus_rows(answer, context))
+    return csv_bytes(names.COLUMNS[version], focus_rows(answer, context))
+
+
+as_focus_1_2 = partial(as_focus, version="1.2")
 
 
 def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:
@@ -308,7 +316,9 @@ class _Rows:
         provider = provider_title(line.provider)
         team = self.context.team or "none"
         project = self.context.project or None
-        tags = {"team": self.context.team, "project": self.context.project}
+        context = self.context
+        tags = {"team": context.team, "project": context.project}
+        tags |= {"cost_centre": context.cost_centre}
         category, service = line.category, service_title(line.provider)
         is_compute = category in ("compute", *_COMMITTED)
         default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
@@ -329,9 +339,7 @@ class _Rows:
             "BillingCurrency": self.answer.currency,
             "PricingCurrency": self.answer.currency,
             "ChargeDescription": line.label,
-            "InvoiceIssuerName": provider,
-            "ProviderName": provider,
-            "PublisherName": provider,
+            **dict.fromkeys(_PROVIDERS, provider),
             "RegionId": line.region or None,
             "RegionName": line.region or None,
             **self._own(line, month),

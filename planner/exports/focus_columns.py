@@ -9,8 +9,18 @@ from pricing.common.tables import read_rows
 
 _ROWS = read_rows(Path(__file__).with_name("focus_columns.csv"))
 _COLUMNS = [(row["dataset"], row["column"]) for row in _ROWS]
-COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset in ("cost_and_usage", "own"))
-"""Of the Cost and Usage dataset of FOCUS 1.2, and our own."""
+VERSIONS = ("1.4", "1.2")
+"""FOCUS 1.4 names who provides a service and its host where 1.2 has provider and publisher; the
+public validator knows 1.2 (2026)."""
+COLUMNS = {
+    version: tuple(
+        name
+        for dataset, name in _COLUMNS
+        if dataset in ("cost_and_usage", f"cost_and_usage_{version}", "own")
+    )
+    for version in VERSIONS
+}
+"""Version → columns of the Cost and Usage dataset, and our own."""
 COMMITMENT_COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset.endswith("commitment"))
 """Of the Contract Commitment dataset of FOCUS 1.3, and our own."""
 APPROVAL_COLUMNS = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")

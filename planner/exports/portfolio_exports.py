@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from planner.contract.amounts import format_month
@@ -142,9 +143,9 @@ SHARED = ""
 """The project of what all share."""
 
 
-def as_portfolio_focus(answer: PortfolioAnswer) -> bytes:
+def as_portfolio_focus(answer: PortfolioAnswer, version: str = names.VERSIONS[0]) -> bytes:
     rows = sorted(portfolio_focus_rows(answer), key=lambda row: str(row["ChargePeriodStart"]))
-    return csv_bytes(names.COLUMNS, rows)
+    return csv_bytes(names.COLUMNS[version], rows)
 
 
 def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
@@ -201,6 +202,7 @@ _MAKE: Mapping[str, Callable[[PortfolioAnswer], bytes]] = {
     "xlsx": _as_workbook,
     "json": lambda answer: json.dumps(answer.to_json(), ensure_ascii=False, indent=1).encode(),
     "focus": as_portfolio_focus,
+    "focus-1.2": partial(as_portfolio_focus, version="1.2"),
 }
 PORTFOLIO_FORMATS = {name: replace(FORMATS[name], make=make) for name, make in _MAKE.items()}
 """Forms of a comparison that a portfolio has too."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from django.http import HttpResponse
@@ -18,11 +18,24 @@ from planner.contract.answer.verdict import Choice
 from planner.exports import Format, json_bytes
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, Step, as_csv, csv_bytes
-from planner.exports.focus import Cells, as_commitments, as_focus, choose_scenario, focus_rows
+from planner.exports.focus import (
+    Cells,
+    as_commitments,
+    as_focus,
+    as_focus_1_2,
+    choose_scenario,
+    focus_rows,
+)
 from planner.exports.workbook import as_saved_workbook
 from planner.models import ActualLine, ActualsUpload, SavedComparison, State, Team
+from pricing.common.invalid_input import InvalidInput
 
-_OF_PLANS = {"csv": as_csv, "focus": as_focus, "commitments": as_commitments}
+_OF_PLANS: dict[str, Callable[[SavedPlan, Context], bytes]] = {
+    "csv": as_csv,
+    "focus": as_focus,
+    "focus-1.2": as_focus_1_2,
+    "commitments": as_commitments,
+}
 
 
 def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes:
@@ -50,6 +63,7 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
         name=saved.name,
         team=saved.team.name,
         project=saved.project.name,
+        cost_centre=saved.project.cost_centre,
         created=saved.created_at.date(),
         scenario=scenario,
         saved=str(saved.pk),
@@ -58,12 +72,16 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
     )
 
 
-def team_focus(team: Team, since: dt.date | None) -> bytes:
+def team_focus(team: Team, since: dt.date | None, version: str = "") -> bytes:
     """FOCUS rows of a team from the month `since` on: the forecasts of approved plans, except of
     archived projects, then what every project paid."""
+    columns = names.COLUMNS.get(version or names.VERSIONS[0])
+    if columns is None:
+        allowed = " and ".join(names.VERSIONS)
+        raise InvalidInput("version", f"{version[:20]!r} is not written; allowed are {allowed}")
     first = str(since or "")
     rows = (row for row in _team_rows(team) if row["ChargePeriodStart"] >= first)
-    return csv_bytes(names.COLUMNS, rows)
+    return csv_bytes(columns, rows)
 
 
 def _team_rows(team: Team) -> Iterator[Cells]:
@@ -72,7 +90,8 @@ def _team_rows(team: Team) -> Iterator[Cells]:
         yield from focus_rows(saved.read_plan(), context_of(saved))
     uploads = ActualsUpload.objects.filter(team=team).order_by("project__name", "created_at")
     for upload in uploads.select_related("project").prefetch_related("lines"):
-        context = Context(team=team.name, project=upload.project.name, is_forecast=False)
+        whose = {"project": upload.project.name, "cost_centre": upload.project.cost_centre}
+        context = Context(team=team.name, **whose, is_forecast=False)
         yield from focus_rows(_as_plan(upload), context)
 
 

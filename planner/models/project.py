@@ -34,6 +34,8 @@ class Project(TeamOwned, Versioned):
 
     name = models.CharField(max_length=NAME_LENGTH)
     description = models.CharField(max_length=2000, blank=True)
+    cost_centre = models.CharField(max_length=NAME_LENGTH, blank=True, default="", db_default="")
+    """Where finance books it; a tag of its rows."""
     workload = models.JSONField(default=dict, blank=True)
     assumptions = models.JSONField(default=dict, blank=True)
     """The rest of the comparison request: start, horizon_months, constraints, on_prem, …"""

@@ -212,7 +212,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @extend_schema(responses=EXPORT_SCHEMA, parameters=[SCENARIO])
     @action(detail=True, url_path="exports/<export_format:form>")
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
+        """The comparison as csv, xlsx, json or FOCUS rows."""
         row, form = self.get_object(), kwargs["form"]
         content = export_saved(row, form, self.query.text("scenario") or "")
         return offer_file(content, row.name, FORMATS[form])
@@ -254,6 +254,6 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
     @extend_schema(responses=EXPORT_SCHEMA)
     @action(detail=True, url_path="exports/<portfolio_format:form>")
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project."""
+        """The portfolio as csv, xlsx, json or FOCUS rows tagged by project."""
         row, entry = self.get_object(), PORTFOLIO_FORMATS[kwargs["form"]]
         return offer_file(entry.make(row.read_answer()), row.name, entry)

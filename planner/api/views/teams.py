@@ -86,20 +86,24 @@ class TeamsView(ReadMixin, ChangeMixin):
     serializer_class = shapes.TeamSerializer
     changes = bodies.TeamChanges
     needs = {"partial_update": OWN}
-    query_parameters = {"focus": ("since",)}
+    query_parameters = {"focus": ("since", "version")}
     change = staticmethod(teams.change_settings)
 
     @extend_schema(
         responses={(HTTPStatus.OK, "text/csv"): str},
-        parameters=[OpenApiParameter("since", str, description="Rows of this month and later.")],
+        parameters=[
+            OpenApiParameter("since", str, description="Rows of this month and later."),
+            OpenApiParameter("version", str, description="Of FOCUS: 1.4, or 1.2."),
+        ],
     )
     @action(detail=True)
     def focus(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """FOCUS 1.2 rows of the team as CSV: the forecasts of its approved plans, then what its
-        projects paid (`x_IsForecast` false), tagged with team and project."""
+        """FOCUS rows of the team as CSV: the forecasts of its approved plans, then what its
+        projects paid (`x_IsForecast` false), tagged with team, project and cost centre."""
         team = self.get_object()
         since = self.query.date("since", is_month=True)
-        return offer_file(team_focus(team, since), team.name, FORMATS["focus"])
+        content = team_focus(team, since, self.query.text("version") or "")
+        return offer_file(content, team.name, FORMATS["focus"])
 
 
 class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

@@ -88,6 +88,7 @@ class ConfirmForm(Form):
 class ProjectForm(Form):
     name = _name("Name")
     description = _note("Purpose")
+    cost_centre = _name("Cost centre", required=False, help_text="a tag of its rows for finance")
     budget = BudgetField(label="Budget", required=False)
     budget_period = forms.ChoiceField(
         label="Budget period", choices=list_values("budget_period", BudgetPeriod)
@@ -113,9 +114,9 @@ class ProjectForm(Form):
 
     @staticmethod
     def of_project(project: Project) -> dict[str, Any]:
-        names = ("name", "description", "budget", "budget_period", "watched", "version")
+        names = ("name", "description", "cost_centre", "budget", "budget_period")
         threshold = round(project.watch_threshold * 100, 6)
-        values = {name: getattr(project, name) for name in names}
+        values = {name: getattr(project, name) for name in (*names, "watched", "version")}
         return values | {"watch_threshold": threshold}
 
 

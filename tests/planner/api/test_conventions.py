@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from django.core.cache import cache
@@ -150,7 +151,7 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
 
 
 def test_a_team_s_feed_has_approved_forecasts_and_what_was_paid(work: Workspace) -> None:
-    paying, owner = work.project(name="Paying"), work.access()
+    paying, owner = work.project(name="Paying", cost_centre="4711"), work.access()
     saved = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved()))
     work.saved(paying)  # a draft is no forecast
     bill = (
@@ -160,7 +161,7 @@ def test_a_team_s_feed_has_approved_forecasts_and_what_was_paid(work: Workspace)
 
     def read(secret: str, since: str) -> tuple[int, str]:
         client = APIClient(headers={"Authorization": f"Bearer {secret}"})
-        answer = client.get("/api/v1/teams/alpha/focus/", {"since": since})
+        answer = client.get(f"/api/v1/teams/alpha/focus/?since={since}")
         return answer.status_code, answer.content.decode()
 
     token, planned = work.token(Scope.READ), export_saved(saved, "focus").decode()
@@ -173,9 +174,11 @@ def test_a_team_s_feed_has_approved_forecasts_and_what_was_paid(work: Workspace)
         ["false", "2027-02-01T00:00:00Z", "70", "capex", "capex", "Month"],
         ["false", "2027-02-01T00:00:00Z", "5", "other", "opex", "Month"],
     ]
-    assert rows[-1]["Tags"] == '{"team": "Alpha", "project": "Paying"}'
+    tags = {"team": "Alpha", "project": "Paying", "cost_centre": "4711"}
+    assert json.loads(rows[-1]["Tags"]) == tags
+    assert read(token, "2027-01&version=1.2")[1].count(",ProviderName,") == 1
     assert len(rows) == planned.count("\r\n") - 1 + 3
     expected = [row for row in rows if row["ChargePeriodStart"] >= "2027-02"]
     assert list(csv.DictReader(later.splitlines())) == expected
-    assert read(token, "2027-02-01")[0] == 400
+    assert read(token, "2027-02-01")[0] == read(token, "2027-02&version=1.0")[0] == 400
     assert read(Workspace("beta").token(Scope.READ), "2027-02")[0] == 404

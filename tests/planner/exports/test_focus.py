@@ -1,4 +1,4 @@
-"""FOCUS 1.2 rows: the identities and the rules that matter, without the validator."""
+"""FOCUS rows: the identities and the rules that matter, without the validator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from decimal import Decimal
 import pytest
 
 from planner.exports.csv_export import Context, Step
-from planner.exports.focus import as_commitments, commitment_rows, focus_rows
+from planner.exports.focus import as_commitments, as_focus, commitment_rows, focus_rows
 from planner.exports.focus_columns import COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
@@ -22,7 +22,7 @@ SUBMITTED = Step("submitted", "ada", dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.U
 
 
 def context(key: str) -> Context:
-    whose = {"name": "Plan", "team": "Alpha", "project": "Model A"}
+    whose = {"name": "Plan", "team": "Alpha", "project": "Model A", "cost_centre": "4711"}
     return Context(**whose, scenario=key, saved="4711", steps=(SUBMITTED,))
 
 
@@ -48,11 +48,21 @@ def test_rows_are_billed_to_a_team_and_a_project() -> None:
     (row, *_) = rows("cloud")
     assert (row["BillingAccountId"], row["BillingAccountName"]) == ("Alpha", "Alpha")
     assert (row["SubAccountId"], row["SubAccountType"]) == ("Model A", "Project")
-    assert json.loads(row["Tags"]) == {"team": "Alpha", "project": "Model A"}
+    assert json.loads(row["Tags"]) == {
+        "team": "Alpha", "project": "Model A", "cost_centre": "4711"
+    }  # fmt: skip
     nobody = next(iter(focus_rows(typed(), Context(name="Plan", scenario="cloud"))))
     assert (nobody["BillingAccountId"], nobody["BillingAccountName"]) == ("none", "none")
     assert (nobody["SubAccountId"], nobody["SubAccountType"]) == (None, None)
     assert nobody["Tags"] == "{}"
+
+
+def test_1_4_has_service_and_host_where_1_2_has_provider_and_publisher() -> None:
+    newer, older = (set(COLUMNS[version]) for version in ("1.4", "1.2"))
+    assert older - newer == {"ProviderName", "PublisherName"}
+    assert {"ServiceProviderName", "HostProviderName", "InvoiceDetailId"} < newer - older
+    written = next(csv.DictReader(io.StringIO(as_focus(typed(), COMMITTED).decode())))
+    assert written["ServiceProviderName"] == rows("cloud")[0]["InvoiceIssuerName"]
 
 
 def test_a_write_off_books_a_cost_and_prices_nothing() -> None:
@@ -132,8 +142,10 @@ def test_required_values_are_there(key: str) -> None:
         assert has_id == bool(row.get("CommitmentDiscountCategory"))
         assert row["x_IsForecast"] == "true"
         assert row["x_ScenarioId"] == key
-        assert json.loads(row["Tags"]) == {"team": "Alpha", "project": "Model A"}
-        assert set(row) <= set(COLUMNS)
+        assert json.loads(row["Tags"]) == {
+        "team": "Alpha", "project": "Model A", "cost_centre": "4711"
+    }  # fmt: skip
+        assert set(row) <= {*COLUMNS["1.4"], *COLUMNS["1.2"]}
 
 
 def test_pricing_categories_follow_the_purchase_option() -> None:

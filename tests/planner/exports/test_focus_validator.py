@@ -76,7 +76,7 @@ def test_the_validator_knows_1_2() -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_plan_is_clean_in_every_version(key: str, tmp_path: Path) -> None:
     for version in versions():
-        assert_clean(as_focus(typed(), context(key)), version, tmp_path)
+        assert_clean(as_focus(typed(), context(key), "1.2"), version, tmp_path)
 
 
 def test_a_portfolio_is_clean_in_every_version(tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ def test_a_portfolio_is_clean_in_every_version(tmp_path: Path) -> None:
         read_portfolio(relay(3, 24, what_if=False)), bundled_catalog(), today=TODAY
     )
     for version in versions():
-        assert_clean(as_portfolio_focus(answer), version, tmp_path)
+        assert_clean(as_portfolio_focus(answer, "1.2"), version, tmp_path)
 
 
 def test_the_validator_sees_what_is_wrong(tmp_path: Path) -> None:
     """A currency that is none fails."""
-    broken = as_focus(typed(), context("cloud")).replace(b",USD,", b",Dollars,")
+    broken = as_focus(typed(), context("cloud"), "1.2").replace(b",USD,", b",Dollars,")
     failed, _ = failures(broken, versions()[0], tmp_path)
     assert any(rule.startswith("BillingCurrency") for rule in failed)
