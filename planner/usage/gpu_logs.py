@@ -345,7 +345,8 @@ def is_log(head: str) -> bool:
 
 def _cut(line: str) -> list[str]:
     with suppress(csv.Error):
-        return next(csv.reader((line,), skipinitialspace=True), [])
+        sign = "\t" if "\t" in line else ","
+        return next(csv.reader((line,), delimiter=sign, skipinitialspace=True), [])
     return []
 
 
@@ -356,8 +357,7 @@ def _csv(text: str) -> Iterator[list[str]]:
         line = match[0]
         row = [f"{line[:SHOWN]}…"]
         if len(line) <= MAX_LINE:
-            with suppress(csv.Error):
-                row = next(csv.reader((line,), skipinitialspace=True), [])
+            row = _cut(line) or row
         if any(len(cell) > MAX_CELL for cell in row):
             row = [f"{line[:SHOWN]}…"]
         if any(row):

@@ -30,17 +30,8 @@ from pricing.common.invalid_input import InvalidInput
 
 BILLS: tuple[type[Bill], ...] = (Focus, AwsCur, GcpBilling, AzureCosts)
 LOGS: tuple[LogFormat, ...] = (
-    *(
-        monitors.PROMETHEUS,
-        monitors.GRAFANA,
-        monitors.OPENCOST,
-        monitors.GPU_LOG,
-        monitors.TABLE,
-        sacct.TEXT,
-        sacct.JSON,
-        sreport.FORMAT,
-    ),
-    *(declared.TERRAFORM, declared.KUBERNETES),
+    *(monitors.PROMETHEUS, monitors.GRAFANA, monitors.OPENCOST, monitors.GPU_LOG),
+    *(sacct.TEXT, sacct.JSON, sreport.FORMAT, declared.TERRAFORM, declared.KUBERNETES),
 )
 
 
@@ -141,7 +132,11 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
         return form.name, form.title
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
-    if "month" not in own_table.name_columns(table.header).values():
+    named = {*own_table.name_columns(table.header).values()}
+    if monitors.is_series_table(table.header) and not named & own_table.FIGURES:
+        monitors.read_series_table(table, ledger, options)
+        return "series", monitors.SERIES_TABLE
+    if "month" not in named:
         columns = ", ".join(name[:40] for name in table.header[:8])
         problem = f"{columns} belongs to no form that is read: {known_forms()}"
         raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")
@@ -160,7 +155,11 @@ OWN_TABLE_COLUMNS = (
 
 def known_forms() -> str:
     return ", ".join(
-        (*(form.title for form in BILLS), *(log.title for log in LOGS), own_table.TITLE)
+        (
+            *(form.title for form in BILLS),
+            *(log.title for log in LOGS),
+            *(monitors.SERIES_TABLE, own_table.TITLE),
+        )
     )
 
 

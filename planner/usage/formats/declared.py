@@ -93,6 +93,9 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
 def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     document = _document(source)
     listed = items(document, "items") or items({"items": [document]}, "items")
+    if all(one.get("kind") == "Node" for one in listed):
+        problem = "lists nodes and no pods, so nobody has them"
+        raise InvalidInput("file", f"{problem}; run kubectl get nodes,pods -A -o json")
     marks = {word_of(inner(one, "metadata").get("uid")) for one in listed} - {""}
     labels = {
         word_of(inner(one, "metadata").get("name")): inner(one, "metadata", "labels")

@@ -8,13 +8,12 @@ Where it names none, while it works, and in pauses of up to ten minutes between 
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import itertools
 import re
 import statistics
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -24,15 +23,7 @@ from planner.usage.job_files.configs import inner, items, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import (
-    Moments,
-    choose_separator,
-    clip,
-    money,
-    quantity,
-    read_table,
-    split_by_month,
-)
+from planner.usage.tables import Moments, Table, clip, money, quantity, split_by_month
 from pricing.common.invalid_input import InvalidInput
 
 PAUSE_S = 600.0
@@ -295,36 +286,38 @@ def _targets(document: Any) -> Iterator[Series]:
             yield Series(known, _samples((pair[1], pair[0]) for pair in points))
 
 
-def _is_series_table(head: str) -> bool:
-    """Whether the header has times and a column for each accelerator."""
-    first = head.splitlines()[0] if head else ""
-    header = []
-    with suppress(csv.Error):
-        header = next(csv.reader([first], delimiter=choose_separator(first)), [])
-    return any(map(_labels_of, header)) and bool(_time_column(header))
+SERIES_TABLE = "Table of GPU series (Grafana, W&B)"
 
 
-def _time_column(header: Sequence[str]) -> list[int]:
-    return [place for place, name in enumerate(header) if name.lower() in _TIME_COLUMNS]
+def is_series_table(header: Sequence[str]) -> bool:
+    """Whether a table has times, and series of accelerators as columns or one a row."""
+    names = {name.lower() for name in header}
+    is_one_a_row = {"metric", "value"} <= names
+    return bool(names & _TIME_COLUMNS) and (is_one_a_row or any(map(_labels_of, header)))
 
 
-def _read_series_table(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    table = read_table(source)
-    [when, *_] = _time_column(table.header)
-    columns = {
-        place: labels for place, name in enumerate(table.header) if (labels := _labels_of(name))
-    }
-    samples: dict[int, list[Sample]] = {place: [] for place in columns}
+def read_series_table(table: Table, ledger: Ledger, options: ReadOptions) -> None:
+    names = [name.lower() for name in table.header]
+    when = next(place for place, name in enumerate(names) if name in _TIME_COLUMNS)
+    metric = names.index("metric") if "metric" in names else None
+    places = [place for place, name in enumerate(table.header) if _labels_of(name)]
+    samples = defaultdict[str, list[Sample]](list)
     for number, row in enumerate(table.rows, table.first_row):
         moment = read_time(row[when])
         if moment is None:
-            ledger.misread(f"row {number}", f"{row[when][:40]!r} is no time")
+            problem = "its time is not like 2026-01-31 08:00:00; export times unformatted"
+            ledger.misread(f"row {number}, {row[when][:40]!r}", problem)
             continue
-        for place, own in samples.items():
-            text = row[place].strip().removesuffix("%").strip().replace(",", ".")
-            if text:
-                own.append(Sample(_seconds(moment), _value(text)))
-    _add_up([Series(columns[place], own) for place, own in samples.items()], ledger, options)
+        cells = [(table.header[place], row[place]) for place in places]
+        if metric is not None:
+            cells = [(row[metric], row[names.index("value")])]
+        for name, cell in cells:
+            if text := cell.strip().removesuffix("%").strip().replace(",", "."):
+                samples[name].append(Sample(_seconds(moment), _value(text)))
+    known = ((_labels_of(name), own) for name, own in samples.items())
+    series = [Series(labels, own) for labels, own in known if labels is not None]
+    if series:
+        _add_up(series, ledger, options)
 
 
 # OpenCost ---------------------------------------------------------------------------------
@@ -384,9 +377,6 @@ PROMETHEUS = LogFormat(
     "Prometheus range of DCGM",
     lambda head: '"resultType"' in head[:4_000] and head.lstrip().startswith("{"),
     _read_prometheus,
-)
-TABLE = LogFormat(
-    "series", "Table of GPU series (Grafana, W&B)", _is_series_table, _read_series_table
 )
 GRAFANA = LogFormat(
     "grafana",

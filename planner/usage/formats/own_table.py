@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from decimal import Decimal
 
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
-from planner.usage.machines import find_machine_anywhere, name_accelerator
+from planner.usage.machines import Machine, find_machine_anywhere, name_accelerator
 from planner.usage.tables import (
     Columns,
     Table,
@@ -35,6 +37,8 @@ _MONTH_FORMS = (
 NAME, TITLE = "table", "Table of months"
 COLUMNS = column_names(NAME, "row")
 """Names that people write, without capitals and signs, by column."""
+FIGURES = frozenset({"accelerator_hours", "instance_hours", "accelerators", "cost"})
+"""Columns of which a table of months has one."""
 
 
 def read_month(text: str) -> str:
@@ -121,13 +125,11 @@ def _read_row(
         charge = ChargeKey(month, provider, "Usage", "", option, currency, month)
         ledger.add_charge(ledger.charge_sums(charge), billed, amortised)
     instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
-    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     named = find_machine_anywhere(provider, machine) if machine else None
-    if hours is None and instance_hours is not None:
-        if not (named and named.accelerators is not None and (named.accelerators or has_hours)):
-            problem = f"how many accelerators {machine or 'a machine without a name'} has"
-            raise InvalidInput("instance_hours", f"{problem} is not known; give accelerator_hours")
-        hours = instance_hours * int(named.accelerators)
+    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
+    if hours is None:
+        count = amount(number(cell["accelerators"]), "accelerators")
+        hours = _hours(cell["month"], machine, named, has_hours, instance_hours, count)
     if hours is not None and hours < 0:
         raise InvalidInput("accelerator_hours", f"{hours} is less than 0")
     accelerator = name_accelerator(cell["accelerator"]) if cell["accelerator"].strip() else ""
@@ -143,3 +145,24 @@ def _read_row(
         machine_hours = None if instance_hours is None else float(instance_hours)
         ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
+
+
+def _hours(
+    month: str,
+    machine: str,
+    named: Machine | None,
+    has_hours: bool,
+    instance_hours: Decimal | None,
+    count: Decimal | None,
+) -> Decimal | None:
+    """Accelerator-hours of machine-hours, or of accelerators that stand for a month or a day."""
+    if instance_hours is None:
+        first = dt.date.fromisoformat(f"{read_month(month)}-01")
+        days = monthrange(first.year, first.month)[1] if len(month.strip()) < 10 else 1
+        return None if count is None else count * days * 24
+    if named and named.accelerators is not None and (named.accelerators or has_hours):
+        return instance_hours * int(named.accelerators)
+    if count is not None:
+        return instance_hours * count
+    problem = f"how many accelerators {machine or 'a machine without a name'} has"
+    raise InvalidInput("instance_hours", f"{problem} is not known; give accelerator_hours")
