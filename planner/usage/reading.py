@@ -30,7 +30,7 @@ from pricing.common.invalid_input import InvalidInput
 
 BILLS: tuple[type[Bill], ...] = (Focus, AwsCur, GcpBilling, AzureCosts)
 LOGS: tuple[LogFormat, ...] = (
-    *(monitors.PROMETHEUS, monitors.GRAFANA, monitors.OPENCOST, monitors.GPU_LOG),
+    *(monitors.PROMETHEUS, monitors.OPENCOST, monitors.GPU_LOG),
     *(sacct.TEXT, sacct.JSON, sreport.FORMAT, declared.TERRAFORM, declared.KUBERNETES),
 )
 

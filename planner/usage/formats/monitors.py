@@ -186,40 +186,36 @@ def _known(value: float) -> float | None:
 # Prometheus and Grafana ---------------------------------------------------------------------
 
 
-def _read_prometheus(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+def _read_series(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     document = source.document()
+    data = inner(document, "data")
+    if "resultType" in data and data["resultType"] != "matrix":
+        raise InvalidInput("resultType", "is no range; ask query_range, not query")
     try:
-        data = document["data"]
-        if data["resultType"] != "matrix":
-            raise InvalidInput("resultType", "is no range; ask query_range, not query")
-        series = [Series(one["metric"], _samples(one["values"])) for one in data["result"]]
-    except (KeyError, TypeError):
+        series = [*_matrix(data), *_frames(document), *_targets(document)]
+    except (KeyError, TypeError, ValueError):
         raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
     for one in series:
         if one.metric not in _UTILISATION:
-            raise InvalidInput(
-                "__name__", f"{one.metric[:60]!r} is not read; query {_UTILISATION[0]}"
-            )
+            problem = f"{one.metric[:60]!r} is not read; query {_UTILISATION[0]}"
+            raise InvalidInput("__name__", problem)
+    if not series:
+        raise InvalidInput("file", f"holds no series that names a GPU; {LEGEND}")
     _add_up(series, ledger, options)
 
 
+def _matrix(data: dict[str, Any]) -> Iterator[Series]:
+    for one in data.get("result", ()):
+        yield Series(one["metric"], _samples(one["values"]))
+
+
 def _samples(pairs: Iterable[Any]) -> list[Sample]:
-    try:
-        return [Sample(_time(pair[0]), _value(pair[1])) for pair in pairs]
-    except (TypeError, LookupError):
-        raise InvalidInput("values", "hold a sample that is no pair of time and value") from None
-
-
-def _time(value: Any) -> float:
-    """Seconds since 1970, of them or of thousandths."""
-    try:
-        moment = float(value)
-    except ValueError:
-        raise InvalidInput("values", f"{str(value)[:40]!r} is no time in seconds") from None
-    moment = moment / 1000 if moment > 1e11 else moment
-    if not 6e8 < moment < 8e9:
-        raise InvalidInput("values", f"{moment:g} is no time in seconds")
-    return moment
+    samples = []
+    for time, value in pairs:
+        if (moment := read_time(str(time))) is None:
+            raise InvalidInput("values", f"{str(time)[:40]!r} is no time in seconds")
+        samples.append(Sample(_seconds(moment), _value(value)))
+    return samples
 
 
 def _value(value: Any) -> float | None:
@@ -230,13 +226,13 @@ def _value(value: Any) -> float | None:
 
 
 _OTHER_METRIC = re.compile(
-    r"mem|fb_|frame|temp|power|watt|energy|clock|fan|pcie|nvlink|xid|sm_occup|cpu|disk|net",
+    r"mem|fb_|frame|temp|power|watt|energy|clock|fan|pcie|nvlink|xid|sm_occup|cpu|disk|network",
     re.IGNORECASE,
 )
 _IS_GPU = re.compile(r"gpu|dcgm|nvidia|accelerator|cuda", re.IGNORECASE)
 _LABEL = re.compile(r'(\w+)\s*[=:]\s*"([^"]*)"')
 _TIME_COLUMNS = frozenset(("time", "timestamp", "_time", "_timestamp", "datetime", "date"))
-GRAFANA_HINT = "export the utilisation of GPUs with {{gpu}} and {{Hostname}} in the legend"
+LEGEND = "export the utilisation of GPUs with {{gpu}} and {{Hostname}} in the legend"
 
 
 def _labels_of(name: str) -> dict[str, str] | None:
@@ -249,41 +245,26 @@ def _labels_of(name: str) -> dict[str, str] | None:
     return {"gpu": name, **labels}
 
 
-def _read_grafana(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    document = source.document()
-    series = [*_frames(document), *_targets(document)]
-    if not series:
-        raise InvalidInput("file", f"holds no series that names a GPU; {GRAFANA_HINT}")
-    _add_up(series, ledger, options)
-
-
 def _frames(document: Any) -> Iterator[Series]:
-    answers = inner(document, "results").values() if isinstance(document, dict) else ()
+    answers = inner(document, "results").values()
     frames = [one for answer in answers for one in items(answer, "frames")]
-    for frame in frames or (document if isinstance(document, list) else [document]):
-        values = inner(frame, "data").get("values")
-        columns = (
-            [one for one in values if isinstance(one, list)] if isinstance(values, list) else []
-        )
+    for frame in frames or items({"all": document}, "all"):
+        columns = [one for one in inner(frame, "data").get("values", ()) if isinstance(one, list)]
         fields = [*zip(items(frame, "schema", "fields"), columns, strict=False)]
-        times = next((column for one, column in fields if one.get("type") == "time"), None) or []
+        times = [column for one, column in fields if one.get("type") == "time"]
         for one, column in fields:
-            labels = {name: str(value) for name, value in inner(one, "labels").items()}
-            shown = word_of(inner(one, "config").get("displayNameFromDS")) or word_of(
-                one.get("name")
-            )
-            text = ", ".join(f'{name}="{value}"' for name, value in labels.items())
-            known = _labels_of(f"{shown}{{{text}}}")
+            labels = ", ".join(f'{name}="{value}"' for name, value in inner(one, "labels").items())
+            shown = inner(one, "config").get("displayNameFromDS") or one.get("name")
+            known = _labels_of(f"{word_of(shown)}{{{labels}}}")
             if one.get("type") == "number" and known is not None:
-                yield Series(known, _samples(zip(times, column, strict=False)))
+                yield Series(known, _samples(zip(times[0], column, strict=False)))
 
 
 def _targets(document: Any) -> Iterator[Series]:
     for one in items({"all": document}, "all"):
         known = _labels_of(word_of(one.get("target")))
-        points = one.get("datapoints")
-        if known is not None and isinstance(points, list):
-            yield Series(known, _samples((pair[1], pair[0]) for pair in points))
+        if known is not None and "datapoints" in one:
+            yield Series(known, _samples((time, value) for value, time in one["datapoints"]))
 
 
 SERIES_TABLE = "Table of GPU series (Grafana, W&B)"
@@ -374,18 +355,12 @@ def _read_allocation(
 GPU_LOG = LogFormat("gpu_log", "Log of nvidia-smi or DCGM", is_log, _read_log)
 PROMETHEUS = LogFormat(
     "prometheus",
-    "Prometheus range of DCGM",
-    lambda head: '"resultType"' in head[:4_000] and head.lstrip().startswith("{"),
-    _read_prometheus,
-)
-GRAFANA = LogFormat(
-    "grafana",
-    "Grafana export (JSON)",
+    "Prometheus range of DCGM, panel of Grafana",
     lambda head: (
         head.lstrip().startswith(("{", "["))
-        and ('"datapoints"' in head or ('"schema"' in head and '"fields"' in head))
+        and any(word in head for word in ('"resultType"', '"datapoints"', '"schema"'))
     ),
-    _read_grafana,
+    _read_series,
 )
 OPENCOST = LogFormat(
     "opencost",

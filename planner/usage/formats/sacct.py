@@ -93,19 +93,15 @@ def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     first = next(lines).rstrip("\r\n")
     if _is_row(first.split("|")):
         raise InvalidInput("header", f"is missing; run: {COMMAND}")
-    cells = _cells(source.head)
-    reader, separator = _Reader(cells, ledger, options), choose_separator(first)
+    reader, separator = _Reader(_cells(source.head), ledger, options), choose_separator(first)
+    rows: Iterator[Sequence[str]] = csv.reader(lines, delimiter=separator)
     if is_rule(source.head.split("\n", 2)[1]):
-        cut = cut_columns(next(lines))
-        for number, line in enumerate(lines, 3):
-            if line.strip():
-                reader.read_row(cut(line.rstrip("\r\n")), number)
+        rows = map(cut_columns(next(lines)), lines)
     elif separator == "|":
-        for number, line in enumerate(lines, 2):
-            reader.read_line(line, number)
-    else:
-        for number, row in enumerate(csv.reader(lines, delimiter=separator), 2):
-            reader.read_row(row, number)
+        rows = map(reader.split, lines)
+    for number, row in enumerate(rows, 2):
+        if any(row):
+            reader.read(row, number)
 
 
 # What `sacct --json` and the REST interface of Slurm write ------------------------------------
@@ -119,7 +115,7 @@ _JSON_FIELDS = (
 def _read_json(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     reader = _Reader(_JSON_FIELDS, ledger, options)
     for number, job in enumerate(items(source.document(), "jobs"), 1):
-        reader.read_row(_row_of(job), number)
+        reader.read(_row_of(job), number)
     ledger.note("Times of sacct --json are read in UTC.")
 
 
@@ -204,17 +200,14 @@ class _Reader:
         place = self._places.get(name)
         return no_cell if place is None else itemgetter(place)
 
-    def read_line(self, line: str, number: int) -> None:
+    def split(self, line: str) -> list[str]:
         """A `|` within the last column belongs to it."""
-        text = line.rstrip("\r\n")
-        if not text.strip():
-            return
-        row = text.split("|", self._count - 1)
+        row = line.rstrip("\r\n").split("|", self._count - 1)
         if len(row) == self._count and row[-1].endswith("|") and "|" not in row[-1][:-1]:
             row[-1] = row[-1][:-1]
-        self.read_row(row, number)
+        return row if line.strip() else []
 
-    def read_row(self, row: Sequence[str], number: int) -> None:
+    def read(self, row: Sequence[str], number: int) -> None:
         try:
             if len(row) != self._count:
                 problem = f"has {len(row)} cells under {self._count} columns"
