@@ -61,6 +61,7 @@ DAMAGE = (
     *(NotImplementedError, ValueError, RuntimeError, OverflowError),
 )
 """What unpacking raises over a damaged archive."""
+_NEXT, _LAST = re.compile(r"[\s,]*\{"), re.compile(r"[\s,]*\]")
 _SEPARATOR_LINE = re.compile(r"\ufeff?\"?sep=.\"?\s*(\n|\Z)", re.IGNORECASE)
 """By which spreadsheets are told the sign between cells."""
 _BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
@@ -155,6 +156,29 @@ class Source:
             return json.loads(text, parse_float=parse_number, parse_int=parse_number)
         except (ValueError, RecursionError) as error:
             raise InvalidInput("file", f"is not JSON: {error}") from None
+
+    def listed(self, name: str) -> Iterator[dict[str, Any]]:
+        """Objects of the list of this name in a JSON document, each read as it comes."""
+        assert self.text is not None
+        text, begin = "", re.compile(rf'"{name}"\s*:\s*\[')
+        decoder, place = json.JSONDecoder(), None
+        with _readable():
+            while piece := self.text.read(MAX_LINE):
+                text += piece
+                if place is None and (match := begin.search(text)):
+                    place = match.end()
+                while place is not None and (start := _NEXT.match(text, place)):
+                    try:
+                        value, place = decoder.raw_decode(text, start.end() - 1)
+                    except (ValueError, RecursionError):
+                        break
+                    self.allowance.take_rows(1)
+                    yield value
+                text, place = (text, None) if place is None else (text[place:], 0)
+                if len(text) > MAX_DOCUMENT:
+                    raise InvalidInput("file", f"lists no {name} that can be read")
+        if place is None or not _LAST.match(text):
+            raise InvalidInput("file", f"is not JSON to its end, or lists no {name}")
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Objects one a line, each read as it comes, or of one list; numbers as their texts."""

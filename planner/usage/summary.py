@@ -17,6 +17,8 @@ from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 
+_OF_ONE_CLUSTER = frozenset({"sacct", "sreport", "gpu_log", "prometheus", "series", "opencost"})
+"""Forms of logs that may tell of the same hours."""
 DIMENSIONS = UseKey._fields
 """What use can be summed by."""
 
@@ -209,6 +211,12 @@ class Usage:
                 f"{pluralize(restated, 'row')} with the identifier and time of a row that was read "
                 f"before but other amounts, such as {ledger.first_restated}: the version that was "
                 "read first counts, so leave out files of older versions of a bill."
+            )
+        logs = {one.title for one in self.files if one.format in _OF_ONE_CLUSTER}
+        if len(logs) > 1:
+            notes.append(
+                f"{' and '.join(sorted(logs))} are both read: of machines that both tell of, hours "
+                "count twice; leave one of them out."
             )
         has_jobs = any(file.format == "sacct" for file in self.files)
         if ledger.hourly.longest_s > 3600 and not has_jobs:

@@ -114,7 +114,7 @@ _JSON_FIELDS = (
 
 def _read_json(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     reader = _Reader(_JSON_FIELDS, ledger, options)
-    for number, job in enumerate(items(source.document(), "jobs"), 1):
+    for number, job in enumerate(source.listed("jobs"), 1):
         reader.read(_row_of(job), number)
     ledger.note("Times of sacct --json are read in UTC.")
 

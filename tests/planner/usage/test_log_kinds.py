@@ -100,6 +100,7 @@ def test_a_log_without_pods_is_use_while_work_is_done_and_in_short_pauses():
         (REPORT.replace("Minutes", "Percent").encode(), "states percents"),
         (REPORT.replace("gres/gpu", "mem").encode(), "run: sreport -P -t hours -T gres/gpu"),
         (REPORT.partition("Name|Used\n")[2].encode(), "run without -n"),
+        (json.dumps({"jobs": [JOB, JOB]})[:-9].encode(), "is not JSON to its end"),
         (b'Time,a\n1,2\n[{"datapoints"', "belongs to no form"),
         (b'[{"target": "cpu", "datapoints": []}]', "no series that names a GPU; export"),
     ],
@@ -107,3 +108,8 @@ def test_a_log_without_pods_is_use_while_work_is_done_and_in_short_pauses():
 def test_what_states_no_hours_says_what_to_send(content, problem):
     with pytest.raises(InvalidInput, match=problem):
         read(content)
+
+
+def test_two_logs_of_one_cluster_are_named():
+    [note, *_] = [one for one in read(sacct({}), REPORT.encode()).notes() if "both" in one]
+    assert note.startswith("Slurm accounting (sacct) and Slurm report (sreport) are both read")
