@@ -72,7 +72,7 @@ def build_portfolio(
             work = {"hours_per_month": count * HOURS_PER_MONTH, "peak_accelerators": ceil(count)}
             works[name, project] = {"kind": "accelerator_hours", "accelerator": name} | work
     if not works:
-        because = "".join(f": {problem}" for problem, _ in usage.ledger.problems.most_common(1))
+        because = "".join(f": {problem}" for problem in usage.ledger.not_understood[:1])
         names = [one.name for one in usage.files if one.format]
         what = f"holds no use of accelerators to plan on{because}"
         others = "send a bill, a log or a declaration of machines with GPUs"

@@ -193,6 +193,8 @@ def _read_series(source: Source, ledger: Ledger, options: ReadOptions) -> None:
         raise InvalidInput("resultType", "is no range; ask query_range, not query")
     try:
         series = [*_matrix(data), *_frames(document), *_targets(document)]
+    except InvalidInput:
+        raise
     except (KeyError, TypeError, ValueError):
         raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
     for one in series:
@@ -206,6 +208,9 @@ def _read_series(source: Source, ledger: Ledger, options: ReadOptions) -> None:
 
 def _matrix(data: dict[str, Any]) -> Iterator[Series]:
     for one in data.get("result", ()):
+        if not any(map(one["metric"].get, ("gpu", "UUID", "device"))):
+            problem = "names no GPU, as a sum or a mean does; query without sum and avg"
+            raise InvalidInput("metric", f"{problem}: {_UTILISATION[0]}")
         yield Series(one["metric"], _samples(one["values"]))
 
 

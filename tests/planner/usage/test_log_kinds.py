@@ -102,6 +102,7 @@ def test_a_log_without_pods_is_use_while_work_is_done_and_in_short_pauses():
         (REPORT.partition("Name|Used\n")[2].encode(), "run without -n"),
         (json.dumps({"jobs": [JOB, JOB]})[:-9].encode(), "is not JSON to its end"),
         (b'Time,a\n1,2\n[{"datapoints"', "belongs to no form"),
+        (b'{"data": {"resultType": "matrix", "result": [{"metric": {}}]}}', "a sum or a mean"),
         (b'[{"target": "cpu", "datapoints": []}]', "no series that names a GPU; export"),
     ],
 )
