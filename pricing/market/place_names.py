@@ -7,6 +7,7 @@ European Union and European Economic Area: Agreement on the European Economic Ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from pricing.common.tables import read_rows
@@ -44,3 +45,14 @@ AREAS: Mapping[str, tuple[str, ...]] = {
     "americas": ("north-america", "south-america"),
 }
 """Part of the world as sales regions are called → geographies."""
+
+
+@cache
+def regions_by_city() -> Mapping[str, tuple[str, ...]]:
+    """City in lower case → the regions of all providers in it, but those for a government."""
+    cities: dict[str, tuple[str, ...]] = {}
+    for row in read_rows(Path(__file__).parents[1] / "data/regions.csv"):
+        city = row["city"].lower()
+        if city and row["geography"] not in PARTITIONS_OF:
+            cities[city] = (*cities.get(city, ()), row["region"])
+    return cities

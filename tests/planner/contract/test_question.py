@@ -12,39 +12,59 @@ from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.place_names import GEOGRAPHIES
 
-LINES: list[tuple[str, dict[str, Any]]] = [
-    ("8 H100 for 12 months in Europe", {"constraints": {"geographies": ["europe"]}}),
-    ("8  H100 for a year", {"horizon_months": 12}),
-    ("16 A100 80GB SXM for 3 years from 2027-01", {"start": "2027-01", "horizon_months": 36}),
-    ("8 H100 in the US for 6 months", {"constraints": {"countries": ["US"]}}),
-    ("8 H100 for 6 months in DE or the uk", {
-        "constraints": {"countries": ["DE"], "geographies": ["uk"]}}),
-    ("8 H100 for 6 months in EMEA", {
+LINES: list[tuple[str, int, dict[str, Any]]] = [
+    ("8 H100 for 12 months in Europe", 8, {"constraints": {"geographies": ["europe"]}}),
+    ("8  H100 for a year", 8, {"horizon_months": 12}),
+    ("eight H100s for the next two quarters", 8, {"horizon_months": 6}),
+    ("1,000 H100 for half a year", 1000, {"horizon_months": 6}),
+    ("two DGX H100 for 1.5 years", 16, {"horizon_months": 18}),
+    ("16 A100 80GB SXM for 3 years from 2027-01", 16, {"start": "2027-01", "horizon_months": 36}),
+    ("8xH100 for a year starting January 2027", 8, {"start": "2027-01"}),
+    ("8 H100 in the US for 6 months", 8, {"constraints": {"countries": ["US"]}}),
+    ("8 H100 for 6 months in DE or the uk", 8, {"constraints": {"countries": ["DE", "GB"]}}),
+    ("8 H100 for 6 months in EMEA", 8, {
         "constraints": {"geographies": ["europe", "middle-east", "africa"]}}),
-    ("1 T4 for 1 month in eu-central-1", {"constraints": {"regions": ["eu-central-1"]}}),
+    ("1 T4 for 1 month in eu-central-1", 1, {"constraints": {"regions": ["eu-central-1"]}}),
+    ("1 T4 for 1 month in Frankfurt", 1, {"constraints": {
+        "regions": ["eu-central-1", "germanywestcentral", "europe-west3", "eu-de"]}}),
+    ("8 H100 for a year at Google Cloud", 8, {"constraints": {"providers": ["gcp"]}}),
+    ("8 H100 on demand for a year", 8, {"constraints": {"purchase_options": ["on_demand"]}}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "fields"), LINES)
-def test_a_line_is_a_request(line: str, fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("line", "count", "fields"), LINES)
+def test_a_line_is_a_request(line: str, count: int, fields: dict[str, Any]) -> None:
     request = read_question(line)
     assert request.items() >= fields.items()
-    count = int(line.split()[0])
     assert request["workload"]["hours_per_month"] == 730 * count
     assert read_request(request).workload.given_peak == count  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("line", ["4x H100 spot for 2 weeks", "four H100 on spot for 14 days"])
+def test_days_are_the_first_of_a_month_and_spot_may_be_interrupted(line: str) -> None:
+    request = read_question(line)
+    assert request["horizon_months"] == 1
+    assert request["workload"]["hours_per_month"] == 4 * 24 * 14
+    assert request["workload"]["interruptible"]
+    assert request["constraints"] == {"purchase_options": ["spot"]}
 
 
 @pytest.mark.parametrize(
     ("line", "named"),
     [
-        ("eight H100 for 12 months", "'eight' is not a number"),
+        ("some H100 for 12 months", "'some' is not a number"),
         ("0 H100 for 12 months", "'0' is not a number"),
         ("8 for 12 months", "names no accelerator"),
+        ("two DGX for 12 months", "'two DGX' names no accelerator"),
         ("8 H100", "does not say for how many months"),
         ("8 H100 for 12 weeks", "'12 weeks'"),
+        ("8 H100 for 0 months", "'0 months'"),
         ("8 H100 for 12 months for 3 months", "'for' stands twice"),
         ("8 H100 for 12 months in Atlantis", "'Atlantis'"),
+        ("8 H100 for 12 months in Virginia", "'Virginia'"),
+        ("8 H100 for 12 months in Europe or the US", "name one kind alone"),
         ("8 H100 for 12 months from May", "'May'"),
+        ("8 H100 for 12 months at Nimbus", "'Nimbus' is no provider"),
         ("8 H100 for 12 months please", "'12 months please'"),
     ],
 )
