@@ -307,9 +307,6 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
             columns = schema.get("description", "")
             if meaning and (not columns or columns.startswith(COLUMNS)):
                 schema["description"] = f"{meaning} {columns}".strip()
-            if {"type": "string", "maxLength": 0} in schema.get("oneOf", ()):
-                # Empty text is of both kinds for whoever does not look at formats, as by default.
-                schema["anyOf"] = schema.pop("oneOf")
     for operation in (o for path in document["paths"].values() for o in path.values()):
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == CursorPages.page_size_query_param:

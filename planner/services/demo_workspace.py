@@ -51,8 +51,8 @@ def exists() -> bool:
 
 
 @transaction.atomic
-def make(password: str | None) -> Team:
-    """The workspace, all of it or nothing; without a password nobody can sign in yet."""
+def make(password: str) -> Team:
+    """The workspace, all of it or nothing."""
     people = {role: _person(name, password) for name, role in PEOPLE.items()}
     team = teams.create_team(access_of(people[Role.OWNER]), NAME, SLUG)
     for role in (Role.APPROVER, Role.EDITOR, Role.VIEWER):
@@ -98,10 +98,10 @@ def set_password(password: str) -> None:
         person.save()
 
 
-def _person(name: str, password: str | None) -> Any:
+def _person(name: str, password: str) -> Any:
     users = get_user_model().objects
     person, _ = users.get_or_create(username=name, defaults={"email": f"{name}@example.org"})
-    person.set_password(password)  # None makes one that nobody can type.
+    person.set_password(password)
     person.save()
     return person
 

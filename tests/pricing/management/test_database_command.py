@@ -16,8 +16,6 @@ COMMANDS = (
     ("prices", "verify"),
     ("load_catalog",),
     ("refresh_prices", "--dry-run", "--region", "us-east-1"),
-    ("housekeeping",),
-    ("demo_workspace", "--force"),
 )
 
 
