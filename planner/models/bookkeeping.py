@@ -105,10 +105,7 @@ class JobQuerySet(TeamQuerySet):
         team (price refreshes) are seen by operators."""
         teams = access.team_ids
         decides = [team for team in teams if access.has_role(team, Role.APPROVER)]
-        own = Q(owner=access.person)
-        if access.user_id is not None:  # of jobs from before they named their owner
-            own |= Q(created_by_id=access.user_id)
-        of_others = ~own & ~Q(team_id__in=decides)
+        of_others = ~Q(owner=access.person) & ~Q(team_id__in=decides)
         mine = Q(team_id__in=teams, parent=None) & ~(Q(kind__in=PRIVATE_JOBS) & of_others)
         return self.filter(mine | Q(team=None) if access.is_operator else mine)
 

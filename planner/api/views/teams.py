@@ -45,7 +45,7 @@ from planner.models import (
 )
 from planner.services.alerts.alerts import acknowledge
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, recover_jobs
+from planner.services.jobs.jobs import SWEEP, WORK, recover_jobs
 from planner.services.teams import teams
 from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
@@ -145,7 +145,7 @@ class JobsView(ReadMixin):
     list_serializer = shapes.JobRowSerializer
     filters = {
         "team": TEAM,
-        "kind": Filter("kind", tuple(KINDS)),
+        "kind": Filter("kind", (SWEEP, *WORK)),
         "state": Filter("state", tuple(JobState.values)),
     }
     needs = {"cancel": EDIT}

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
@@ -39,10 +39,6 @@ DATABASE_GONE = (OperationalError, InterfaceError)
 
 class CancelledError(Exception):
     """Raised inside a job whose cancellation was asked for."""
-
-
-class Work(Protocol):
-    def __call__(self, job: Job, progress: Progress) -> Any: ...
 
 
 class Progress:
@@ -126,7 +122,7 @@ def cancel(access: Access, job: Job) -> Job:
         )
         parts.update(cancel_requested=True)
     if ends_now:
-        clean_up_after(current)
+        settle_sweep(current)
     return current
 
 
@@ -173,13 +169,13 @@ def run(pk: uuid.UUID) -> bool:
 
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
-    work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind].work)
+    work: Callable[[Job, Progress], Any] = import_string(WORK[job.kind])
     progress = Progress(job)
     budget = Budget(
         is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
         is_job=True,
         is_cancelled=progress.is_cancelled,
-        parts=KINDS[job.kind].parts,
+        parts=QUESTIONS_PER_CHUNK if job.kind == SWEEP_CHUNK else 1,
     )
     try:
         with spend_from(budget):
@@ -235,44 +231,27 @@ def _refuse_more(rows: QuerySet[Job], most: int, whose: str) -> None:
         )
 
 
-class Kind(NamedTuple):
-    """A kind of job; functions by their path, as they stand above this module. An attempt that was
-    cut off is made again: it is pure, writes all or nothing, or writes what is there once only."""
-
-    work: str
-    """`f(job, progress) -> result`."""
-    clean_up: str = ""
-    """`f(job)`: takes away what the job leaves behind, however it ended."""
-    parts: int = 1
-    """Among how many questions its budget is divided."""
-
-
-SWEEP = "sweep"
-"""A job whose chunks are jobs; it runs until all of them are over."""
+SWEEP, SWEEP_CHUNK = "sweep", "sweep_chunk"
+"""A job whose chunks are jobs, and runs until all of them are over; one of them."""
 QUESTIONS_PER_CHUNK = 25
-KINDS = {
-    "comparison": Kind("planner.services.projects.comparisons.comparison_job"),
-    SWEEP: Kind("", clean_up="planner.services.projects.sweeps.settle"),
-    "sweep_chunk": Kind(
-        "planner.services.projects.sweeps.chunk_job",
-        clean_up="planner.services.projects.sweeps.settle",
-        parts=QUESTIONS_PER_CHUNK,
-    ),
-    "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
-    "saved_portfolio": Kind("planner.services.portfolio.portfolios.save_job"),
-    "price_refresh": Kind("planner.services.jobs.price_refreshes.refresh_job"),
-    "housekeeping": Kind("planner.services.housekeeping.retention.housekeeping_job"),
-    "budget_watch": Kind("planner.services.alerts.alerts.watch_job"),
+WORK = {
+    "comparison": "planner.services.projects.comparisons.comparison_job",
+    SWEEP_CHUNK: "planner.services.projects.sweeps.chunk_job",
+    "portfolio": "planner.services.portfolio.portfolios.portfolio_job",
+    "saved_portfolio": "planner.services.portfolio.portfolios.save_job",
+    "price_refresh": "planner.services.jobs.price_refreshes.refresh_job",
+    "housekeeping": "planner.services.housekeeping.retention.housekeeping_job",
+    "budget_watch": "planner.services.alerts.alerts.watch_job",
 }
+"""Kind of job → `f(job, progress) -> result`, by its path, as it stands above this module. An
+attempt that was cut off is made again: it is pure, writes all or nothing, or writes what is there
+once only."""
 
 
-def clean_up_after(job: Job) -> None:
-    """Takes away what a job that is over left behind; a failure of that is logged."""
-    if path := KINDS[job.kind].clean_up:
-        try:
-            import_string(path)(job)
-        except OSError:
-            logger.exception("Job %s (%s) left something behind.", job.pk, job.kind)
+def settle_sweep(job: Job) -> None:
+    """Ends a sweep once its chunks are over, whether the job is the sweep or a chunk of it."""
+    if job.kind in (SWEEP, SWEEP_CHUNK):
+        import_string("planner.services.projects.sweeps.settle")(job)
 
 
 LOST_AFTER = dt.timedelta(seconds=30)
@@ -306,7 +285,7 @@ def recover_jobs() -> None:
     for job in queued.filter(created_at__lt=now - NEVER_DONE_AFTER)[:_AT_ONCE]:
         _fail(job, f"No worker picked it up within {hours} hours; start it again.")
     for sweep in Job.objects.filter(kind=SWEEP, state=JobState.RUNNING):
-        clean_up_after(sweep)
+        settle_sweep(sweep)
     if not settings.TASKS_INLINE:
         wake_up(queued[:MESSAGES_AT_ONCE].count(), settings.LOOK_AFTER_SECONDS)
 
@@ -326,7 +305,7 @@ def _fail(job: Job, detail: str) -> None:
 def _end(job: Job, **values: Any) -> None:
     """Ends the attempt of a job with these values, unless it is over or another's by now."""
     if _same_attempt(job).update(finished_at=timezone.now(), **values):
-        clean_up_after(job)
+        settle_sweep(job)
 
 
 def _same_attempt(job: Job) -> QuerySet[Job]:

@@ -58,8 +58,7 @@ def _name_field(refusal: InvalidInput) -> InvalidInput:
 def require_free_name(
     team: Team, name: str, field: str = "name", but: Project | None = None
 ) -> None:
-    """Refuses the name of another project of a team, in capitals or not; projects that had one name
-    before there was this rule keep it until they are renamed."""
+    """Refuses the name of another project of a team, in capitals or not."""
     others = Project.objects.filter(team=team, name__iexact=name.strip())
     taken = others.exclude(pk=but.pk).first() if but else others.first()
     if taken is not None:

@@ -25,6 +25,7 @@ from planner.services.jobs.jobs import (
     OPEN_STATES,
     QUESTIONS_PER_CHUNK,
     SWEEP,
+    SWEEP_CHUNK,
     CancelledError,
     Progress,
 )
@@ -86,7 +87,7 @@ def start_sweep(
         chunk = {"start": start, "stop": min(start + QUESTIONS_PER_CHUNK, total)}
         whose = {"team": team, "created_by_id": sweep.created_by_id, "owner": sweep.owner}
         Job.objects.create(
-            kind="sweep_chunk",
+            kind=SWEEP_CHUNK,
             arguments=chunk,
             parent=sweep,
             part=part,

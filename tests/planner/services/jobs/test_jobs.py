@@ -19,7 +19,7 @@ from planner import tasks
 from planner.models import Access, Job, JobState, Role, Schedule, Scope
 from planner.services import schedule
 from planner.services.jobs import background, jobs, price_refreshes
-from planner.services.jobs.jobs import KINDS, TooManyJobsError, recover_jobs
+from planner.services.jobs.jobs import TooManyJobsError, recover_jobs
 from planner.services.teams.access import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
@@ -118,9 +118,8 @@ def test_what_becomes_of_a_job_that_is_disturbed(
 
 
 def test_every_kind_and_task_is_there() -> None:
-    paths = [path for kind in KINDS.values() for path in (kind.work, kind.clean_up)]
-    assert all(callable(import_string(path)) for path in paths if path)
-    assert set(schedule.SCHEDULES) <= set(KINDS)
+    assert all(callable(import_string(path)) for path in jobs.WORK.values())
+    assert set(schedule.SCHEDULES) <= set(jobs.WORK)
     assert set(tasks.app.conf.task_routes) <= set(tasks.app.tasks)
 
 
