@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
+from django.utils.datastructures import MultiValueDict
 from rest_framework import exceptions
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser, FileUploadParser
@@ -28,7 +29,11 @@ class FileParser(FileUploadParser):
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         check_length(parser_context, settings.API_MAX_UPLOAD_BYTES)
-        return super().parse(stream, media_type, parser_context)
+        parsed = super().parse(stream, media_type, parser_context)
+        # Closed with the request, and so removed: the framework does it for forms alone.
+        files = MultiValueDict({name: [file] for name, file in parsed.files.items()})
+        parser_context["request"]._request._files = files
+        return parsed
 
     def get_filename(self, stream: Any, media_type: Any, parser_context: Any) -> str:
         return FILE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +42,18 @@ def test_a_file_is_read_and_named(client: APIClient, address: str) -> None:
     assert done.status_code == 201
     assert (done.json()["rows"], done.json()["file_name"]) == (1, "june.csv")
     assert client.get(address).json()["results"][0]["id"] == done.json()["id"]
+
+
+def test_a_file_on_the_disk_goes_with_its_request(
+    client: APIClient, address: str, settings: Any, tmp_path: Path
+) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR, settings.FILE_UPLOAD_MAX_MEMORY_SIZE = tmp_path, 10
+    gc.disable()
+    try:
+        send(client, address, b"month,cost\n2027-01,5\n").close()
+        assert not list(tmp_path.iterdir())
+    finally:
+        gc.enable()
 
 
 def test_a_mistake_names_its_row_and_column_and_keeps_nothing(
