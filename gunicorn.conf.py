@@ -31,6 +31,9 @@ limit_request_line = 8190
 """Longest first line of a request, bytes: the address of a page holds a whole plan, and one sent
 by a browser without scripts names every empty box too. 8190 is gunicorn's most."""
 
+control_socket_disable = True
+"""Nobody commands it but by signals; its socket would lie in the home of whoever started it."""
+
 forwarder_headers = ""
 """None may say where the site lies or which path is meant: SCRIPT_NAME of a visitor, which a proxy
 other than nginx may pass on, would be answered with 500, or with another page."""
