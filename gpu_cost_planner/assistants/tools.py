@@ -95,7 +95,6 @@ def _shallow(model: type[BaseModel], *required: str, **more: Schema) -> Schema:
     return _object(more | brief, *required)
 
 
-_QUESTION: Schema = {"type": "string", "description": f"Instead of fields: {FORM}"}
 _TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 
 
@@ -209,7 +208,10 @@ TOOLS: tuple[AssistantTool, ...] = (
         f"way to buy. {{question: {EXAMPLE}}} is the same as "
         "{horizon_months: 12, workload: {kind: accelerator_hours, accelerator: H100, "
         "hours_per_month: 5840, peak_accelerators: 8}, constraints: {geographies: [europe]}}.",
-        lambda: _shallow(ComparisonRequest, question=_QUESTION),
+        lambda: _shallow(
+            ComparisonRequest,
+            question={"type": "string", "description": f"Instead of fields: {FORM}"},
+        ),
         lambda arguments, catalog: answer_comparison(_compare(arguments, catalog)),
     ),
     AssistantTool(
@@ -242,8 +244,8 @@ TOOLS: tuple[AssistantTool, ...] = (
         "One table of the answer that `compare` gives, as CSV.",
         lambda: _object(
             {
-                "question": _QUESTION,
-                "request": {"type": "object", "description": "As it was given to `compare`."},
+                "question": {"type": "string", "description": "As it was given to `compare`."},
+                "request": {"type": "object", "description": "Or the fields that were given."},
                 "table": {"type": "string", "enum": list(TABLES)},
                 "scenario": {"type": "string", "description": "Absent: the advised one."},
             },
