@@ -238,17 +238,17 @@ def test_a_filter_that_is_not_known_is_refused(filters: dict[str, object], field
 def test_a_filter_of_another_kind_is_named_with_what_to_write():
     """Some failed with a bare TypeError; nan and "yes" found nothing, without a word."""
     for filters, refusal in (
-        ({"limit": "3"}, "limit: '3' is not a whole number; write one such as 3"),
+        ({"limit": "3"}, "limit: '3' is not a whole number; write 3"),
         ({"limit": 2.5}, "limit: 2.5 is not a whole number"),
-        ({"limit": True}, "limit: True is not a whole number"),
-        ({"min_accelerators": "8"}, "min_accelerators: '8' is not a number; write one such as 8"),
-        ({"min_accelerators": -3}, "min_accelerators: must be from 0 to 1,000,000"),
-        ({"min_accelerator_memory_gib": float("inf")}, "must be from 0 to 1,000,000"),
-        ({"min_accelerators": 10**400}, "must be from 0 to 1,000,000"),
-        ({"accelerator_count": float("nan")}, "accelerator_count: nan is not a number"),
-        ({"sold_now": "yes"}, "sold_now: 'yes' is unknown; allowed are True, False, None"),
-        ({"provider": None}, "provider: None is not a name; write text, or a list of texts"),
-        ({"accelerator": ["H100", 4]}, "accelerator: 4 is not a name"),
+        ({"limit": True}, "limit: true is not a whole number"),
+        ({"min_accelerators": "8"}, "min_accelerators: '8' is not a number; write 8"),
+        ({"min_accelerators": -3}, "min_accelerators: -3 is not allowed; must be at least 0"),
+        ({"min_accelerator_memory_gib": float("inf")}, "inf is not a finite number"),
+        ({"min_accelerators": 2e6}, "must be at most 1e+06"),
+        ({"accelerator_count": float("nan")}, "accelerator_count: nan is not a finite number"),
+        ({"sold_now": "yes"}, "sold_now: 'yes' is not true or false"),
+        ({"provider": None}, "provider: null is not text"),
+        ({"accelerator": ["H100", 4]}, "accelerator.1: 4 is not text"),
     ):
         with pytest.raises(InvalidInput, match=re.escape(refusal)):
             offers(**filters)
