@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
 from django.db.models import QuerySet
@@ -149,11 +148,11 @@ def edit(
     return current
 
 
-LIMITS: dict[str, tuple[str | int, str]] = {
-    "teams": ("TEAMS_PER_PERSON", "One person owns at most {:,} teams"),
-    "members": ("MEMBERS_PER_TEAM", "A team has at most {:,} members"),
-    "projects": ("PROJECTS_PER_TEAM", "A team has at most {:,} projects"),
-    "uploads": ("UPLOADS_PER_PROJECT", "A project has at most {:,} uploads of actuals"),
+LIMITS: dict[str, tuple[int, str]] = {
+    "teams": (20, "One person owns at most {:,} teams"),
+    "members": (1_000, "A team has at most {:,} members"),
+    "projects": (2_000, "A team has at most {:,} projects"),
+    "uploads": (1_000, "A project has at most {:,} uploads of actuals"),
     "saved comparisons": (1_000, "A project has at most {:,} saved comparisons"),
     "saved portfolios": (1_000, "A team has at most {:,} saved portfolios"),
     "tokens": (500, "A team has at most {:,} tokens"),  # that still work
@@ -161,15 +160,14 @@ LIMITS: dict[str, tuple[str | int, str]] = {
     "webhooks": (20, "A team has at most {:,} webhooks"),
     "invitations": (500, "A team has at most {:,} invitations"),
 }
-"""What there may be how many of, as a setting or a number."""
+"""What there may be how many of."""
 
 
 def require_room(what: str, rows: QuerySet[Any]) -> None:
     """Refuses one row more than `LIMITS` allows (409), within the transaction that adds it."""
     wait_in_line(rows.model._meta.label)
-    limit, words = LIMITS[what]
-    most = getattr(settings, limit) if isinstance(limit, str) else limit
-    if most and rows.count() >= most:
+    most, words = LIMITS[what]
+    if rows.count() >= most:
         raise WrongStateError(
             f"{words.format(most)}; remove one, or ask the operator of this server for more."
         )

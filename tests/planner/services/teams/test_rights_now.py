@@ -108,7 +108,7 @@ def test_a_token_keeps_nothing_once_revoked(work: Workspace, prepare: Prepare) -
 
 
 def test_an_upload_is_judged_again_once_it_is_read(
-    work: Workspace, settings: Any, monkeypatch: pytest.MonkeyPatch
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, read = work.project(), read_actuals_file
     rows = b"month,cost\n2026-10,%d\n"
@@ -122,10 +122,10 @@ def test_an_upload_is_judged_again_once_it_is_read(
         monkeypatch.setattr(actuals, "read_actuals_file", read_slowly)
         actuals.load_actuals(work.access(Role.EDITOR), project, BytesIO(rows % number))
 
-    settings.UPLOADS_PER_PROJECT = 1
+    monkeypatch.setitem(quotas.LIMITS, "uploads", (1, quotas.LIMITS["uploads"][1]))
     with pytest.raises(WrongStateError, match="at most 1 uploads"):
         upload(1, lambda: actuals.load_actuals(work.access(), project, BytesIO(rows % 2)))
-    settings.UPLOADS_PER_PROJECT = 2
+    monkeypatch.setitem(quotas.LIMITS, "uploads", (2, quotas.LIMITS["uploads"][1]))
     with pytest.raises(PermissionDenied):
         upload(3, lambda: remove(work))
     assert project.uploads.count() == 1
