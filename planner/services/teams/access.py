@@ -6,11 +6,12 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db import models, transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from planner.models import Access, ApiToken, AuditEntry, Membership, Role, Scope, Team
 from planner.models.team import NAME_LENGTH, Versioned
@@ -59,25 +60,34 @@ def require_still(access: Access, team_id: int, need: Need) -> None:
     given another role, the account closed, or the token revoked."""
     role = access.roles.get(team_id)  # of a job of the team itself
     if access.token_id is not None:
-        role = role_of_token(ApiToken.objects.filter(pk=access.token_id, team=team_id).first())
+        token = find_token(pk=access.token_id, team=team_id)
+        role = token and token[1]
     elif access.user_id is not None:
-        role = _role_of_member(team_id, access.user_id)
+        members = _members(user=access.user_id, team=team_id)
+        role = next((Role(member.role) for member in members), None)
     require(replace(access, roles={team_id: role} if role else {}), team_id, need)
 
 
-def _role_of_member(team_id: int, user_id: int) -> Role | None:
-    members = Membership.objects.filter(user__is_active=True, user_id=user_id, team_id=team_id)
-    return next((Role(member.role) for member in members), None)
+def _members(**which: Any) -> QuerySet[Membership]:
+    return Membership.objects.filter(user__is_active=True, **which)
 
 
-def role_of_token(token: ApiToken | None) -> Role | None:
-    """The token's role, cut to what its user is in the team today; None once it has ended."""
-    if token is None or not token.is_active:
+@cache
+def _tokens() -> QuerySet[Any]:
+    """With what the token's user is in the team today (`own_role`), in one query."""
+    own = _members(user=OuterRef("user"), team=OuterRef("team")).values("role")[:1]
+    tokens = ApiToken.objects.select_related("user")
+    with_roles: QuerySet[Any] = tokens.annotate(own_role=Subquery(own))
+    return with_roles
+
+
+def find_token(**which: Any) -> tuple[ApiToken, Role] | None:
+    """A token with its role, cut to what its user is in the team today; None once it has ended."""
+    token = _tokens().filter(**which).first()
+    if token is None or not token.is_active or (token.user_id and not token.own_role):
         return None
-    if token.user_id is None:
-        return Role(token.role)
-    own = _role_of_member(token.team_id, token.user_id)
-    return own and min(Role(token.role), own, key=lambda role: role.rank)
+    roles = [Role(role) for role in (token.role, token.own_role) if role]
+    return token, min(roles, key=lambda role: role.rank)
 
 
 Row = TypeVar("Row", bound=Versioned)

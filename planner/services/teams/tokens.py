@@ -13,14 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.models import Access, ApiToken, Role, Scope, Team
-from planner.services.teams.access import (
-    OWN,
-    TAKE_PART,
-    record,
-    require,
-    require_room,
-    role_of_token,
-)
+from planner.services.teams.access import OWN, TAKE_PART, find_token, record, require, require_room
 from pricing.common.invalid_input import InvalidInput
 
 MAX_TOKEN_DAYS = 366
@@ -94,10 +87,10 @@ def end_token(access: Access, token: ApiToken) -> None:
 
 def access_for_token(secret: str) -> Access | None:
     """The rights of a bearer token; None for an unknown, expired or revoked one."""
-    token = ApiToken.objects.select_related("user").filter(digest=hash_secret(secret)).first()
-    role = role_of_token(token)
-    if token is None or role is None:
+    working = find_token(digest=hash_secret(secret))
+    if working is None:
         return None
+    token, role = working
     name = f"service token {token.name}"
     if token.user is not None:
         name = f"{token.user.get_username()} (token {token.name})"
