@@ -45,9 +45,9 @@ _MONTH_NAMES = [name.lower() for name in calendar.month_abbr]
 """Of January the second."""
 _MOST_DAYS = 30
 """Days that are one month of a plan; more are given in months."""
-_DGX = re.compile(r"[DH]GX\b ?", re.IGNORECASE)
+_DGX = re.compile(r"[DH]GX\b ?(?P<of>(?:A100|H100|H200|B200|B300)\b.*)?", re.IGNORECASE)
 _DGX_ACCELERATORS = 8
-"""Of a DGX or HGX A100, H100, H200, B200 and B300 (NVIDIA's data sheets, 2020-2025)."""
+"""Of a DGX or HGX of each of these (NVIDIA's data sheets, 2020-2025)."""
 Fields = dict[str, Any]
 
 
@@ -92,10 +92,10 @@ def _read_machines(head: str) -> tuple[int, str]:
     number = int(digits) if digits.isdecimal() else int(_NUMBERS.get(count.lower(), 0))
     if not number:
         raise _refusal(count, "is not a number of accelerators")
-    if _DGX.match(accelerator):
-        number, accelerator = number * _DGX_ACCELERATORS, _DGX.sub("", accelerator)
+    if machine := _DGX.match(accelerator):
+        number, accelerator = number * _DGX_ACCELERATORS, machine["of"]
     if not accelerator:
-        raise _refusal(head, "names no accelerator")
+        raise _refusal(head, "does not say which accelerators, and how many")
     return number, _singular(accelerator)
 
 

@@ -54,8 +54,8 @@ def test_days_are_the_first_of_a_month_and_spot_may_be_interrupted(line: str) ->
     [
         ("some H100 for 12 months", "'some' is not a number"),
         ("0 H100 for 12 months", "'0' is not a number"),
-        ("8 for 12 months", "names no accelerator"),
-        ("two DGX for 12 months", "'two DGX' names no accelerator"),
+        ("8 for 12 months", "'8' does not say which accelerators"),
+        ("two DGX GB200 for 12 months", "'two DGX GB200' does not say which accelerators"),
         ("8 H100", "does not say for how many months"),
         ("8 H100 for 12 weeks", "'12 weeks'"),
         ("8 H100 for 0 months", "'0 months'"),
