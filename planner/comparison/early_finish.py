@@ -110,13 +110,6 @@ def runs_to_lay(preparation: Preparation) -> tuple[Run, ...]:
     return runs if any(run.deadline and run.deadline > run.start for run in runs) else ()
 
 
-def lay_within(preparation: Preparation, months: int) -> Preparation:
-    """A question with its runs done within so many months; as it is where they may not be."""
-    runs = runs_to_lay(preparation)
-    earlier = tuple(_end_within(run, months) for run in runs)
-    return preparation if earlier == runs else _prepare(preparation, earlier)
-
-
 def _months_needed(results: ComparisonResults, plan: Scenario, runs: tuple[Run, ...]) -> int:
     available, hours = hours_of_machines(plan, results.inputs), results.inputs.hours
     busy = (hours > 0) & (available > 0)

@@ -36,27 +36,11 @@ from planner.costing.results.scenario_result import (
     total_without_resale,
 )
 from planner.portfolio.joint_model import JointPlan, JointProblem, ProjectUse, solve_joint
-from planner.portfolio.preparation import (
-    OWN_SOURCES,
-    JointInputs,
-    PreparedProject,
-    fixed_sources,
-    source_key,
-)
+from planner.portfolio.preparation import OWN_SOURCES, JointInputs, PreparedProject, fixed_sources
 from planner.portfolio.turns import TurnPool
 
 HOUR_DIGITS = 6
 """Digits to which node-hours are booked."""
-
-
-@dataclass(frozen=True)
-class Allotment:
-    """What one project may use of units that projects share, and has of them by plan."""
-
-    units: frozenset[str]
-    """Keys of those that it may use."""
-    nodes: Mapping[str, Floats]
-    """key → [T] nodes that are its own in a month."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +54,9 @@ class Books:
     """What is bought, committed to and held for all together; None where each plans apart."""
     own: tuple[tuple[Scenario, ...], ...]
     """Rent and the hours run on shared machines, of each project; its whole plan apart."""
-    allotted: tuple[Allotment, ...] = ()
-    """What each of them has of the shared machines; none where each plans apart."""
+    allotted: tuple[Mapping[str, Floats], ...] = ()
+    """key → [T] nodes of the shared machines that each has in a month; none where each plans
+    apart."""
     apart: tuple[Books, ...] = ()
     """The plans of projects apart that these are put together from."""
     pools: tuple[TurnPool, ...] = ()
@@ -120,33 +105,23 @@ class Books:
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:
     """The books of a plan."""
     uses = plan.uses
-    members = zip(joint.inputs, uses, strict=True)
-    own = tuple((_own(inputs, use),) for inputs, use in members)
-    allotted = tuple(
-        Allotment(frozenset(project.units), use.shares)
-        for project, use in zip(joint.problem.projects, uses, strict=True)
-    )
+    own = tuple((_own(inputs, use),) for inputs, use in zip(joint.inputs, uses, strict=True))
+    allotted = tuple(use.shares for use in uses)
     shared = _shared(joint, plan)
     return Books(joint.members, joint.inputs, shared, own, allotted, pools=joint.pools)
 
 
 def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:
-    sources = dict(fixed_sources(joint.inputs))
-    started = {}
-    for key, units in plan.units_started.items():
-        projects = zip(joint.problem.projects, joint.inputs, strict=True)
-        inputs = next(inputs for project, inputs in projects if key in project.units)
-        sources[key] = replace(inputs.by_key[source_key(key)], key=key)
-        started[key] = units
-    return _book(joint.inputs[0], started, {}, sources)
+    sources = fixed_sources(joint.inputs)
+    for key in plan.units_started:
+        sources[key] = next(one.by_key[key] for one in joint.inputs if key in one.by_key)
+    return _book(joint.inputs[0], dict(plan.units_started), {}, sources)
 
 
 def _own(inputs: ModelInputs, use: ProjectUse) -> Scenario:
-    hours: dict[str, Floats] = {}
-    for by_key in (use.used_hours, use.rented_hours):
-        for key, row in by_key.items():
-            plain = source_key(key)
-            hours[plain] = hours.get(plain, np.zeros(row.size)) + np.round(row, HOUR_DIGITS)
+    hours = {
+        k: np.round(row, HOUR_DIGITS) for k, row in (use.used_hours | use.rented_hours).items()
+    }
     sources = {
         key: source if key in OWN_SOURCES else replace(source, fixed_streams=())
         for key, source in inputs.by_key.items()

@@ -27,7 +27,7 @@ from planner.costing.results.scenario_result import Scenario, cents, is_of_resal
 from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import PortfolioPlan, StandAlone
-from planner.portfolio.preparation import PortfolioPreparation, source_key
+from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
 from planner.portfolio.risk import build_range
 from planner.portfolio.words import (
@@ -107,9 +107,7 @@ class _Builder:
             saving_fraction=None if saving is None or not apart else float(saving / apart),
             shares_method=None if shares is None else shares.method,
             shares_orders=0 if shares is None else shares.orders,
-            shares_moved=shares is not None and shares.moved,
             shares_error=0.0 if shares is None else round(shares.error, 6),
-            better_apart=results.better_apart,
             projects=tuple(self._project(one) for one in results.alone.values()),
             cost_of_waiting=results.cost_of_waiting,
             catalog=build_catalog(comparison),
@@ -124,9 +122,7 @@ class _Builder:
         servers = (row for row in purchases if row.kind == "server")
         rows = [(name, line) for name, part in self._parts() for line in part.lines]
         lines = tuple(
-            PortfolioLine.of_values(
-                **{**line.__dict__, "source": source_key(line.source), "project": name}
-            )
+            PortfolioLine.of_values(**{**line.__dict__, "project": name})
             for name, line in sorted(rows, key=lambda row: row[1].month)
         )
         return {
@@ -155,7 +151,7 @@ class _Builder:
             },
             "cash_per_month": books.cash_per_month,
             "write_off": tuple(
-                ProjectWriteOff(project=name, source=source_key(key), amounts=amounts)
+                ProjectWriteOff(project=name, source=key, amounts=amounts)
                 for name, part in self._parts()
                 for key, amounts in part.write_off.items()
             ),
@@ -218,7 +214,6 @@ class _Builder:
             alone_way=alone.way,
             sooner=not waits and member.key != results.plans.members[name].key,
             alone_sooner=alone.is_sooner,
-            alone_spread=alone.otherwise if alone.is_sooner else None,
             share=share,
             fraction=None if waits else self.fractions.get(name),
             saving=None if share is None or cost is None else cost - share,
@@ -267,12 +262,6 @@ class _Builder:
                 "The work allowed for one question ran out before all groups of projects were "
                 "planned, so shares follow use. As a background job, or with fewer projects or "
                 "months, they follow what each project adds."
-            )
-        if results.better_apart:
-            names = ", ".join(results.better_apart)
-            yield (
-                f"{names} would pay less in all by planning without the others: no shares based on "
-                "what each project adds would keep every group in."
             )
         for prepared in results.preparation.projects:
             if prepared.project.window is not None and prepared.movable is None:

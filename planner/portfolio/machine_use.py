@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import ceil
@@ -25,11 +25,9 @@ from planner.contract.answer.portfolio import (
 from planner.contract.answer.scenario import Purchase
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import DATED
-from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats
 from planner.costing.results.scenario_result import is_of_resale
 from planner.portfolio.books import Books
-from planner.portfolio.preparation import source_key
 from planner.portfolio.shares import round_to_total
 
 Kind = MachineKind | Literal["all"]
@@ -42,16 +40,12 @@ class Usage:
     books: Books
 
     @cached_property
-    def _inputs(self) -> dict[str, ModelInputs]:
-        known: dict[str, ModelInputs] = {}
-        for inputs in self.books.inputs:
-            for key in inputs.by_key:
-                known.setdefault(key, inputs)
-        return known
+    def _known(self) -> dict[str, CapacitySource]:
+        every = (inputs.by_key.items() for inputs in reversed(self.books.inputs))
+        return {key: source for sources in every for key, source in sources}
 
     def source(self, key: str) -> CapacitySource:
-        plain = source_key(key)
-        return self._inputs[plain].by_key[plain]
+        return self._known[key]
 
     @cached_property
     def started(self) -> dict[str, NDArray[np.int64]]:
@@ -59,7 +53,7 @@ class Usage:
         units: dict[str, NDArray[np.int64]] = {}
         for part in self.books.parts:
             for key, row in part.units_started.items():
-                units[source_key(key)] = units.get(source_key(key), np.zeros_like(row)) + row
+                units[key] = units.get(key, 0) + row
         return units
 
     @cached_property
@@ -77,8 +71,7 @@ class Usage:
     def held(self) -> dict[str, Floats]:
         """key → [T] nodes in service of what is bought, committed to or there already."""
         nodes: dict[str, Floats] = {}
-        for key in sorted(self._inputs):
-            source = self._inputs[key].by_key[key]
+        for key, source in sorted(self._known.items()):
             if source.term is None:
                 continue
             months = source.term.months
@@ -168,10 +161,10 @@ class Usage:
             add(*at, (hours[at], 0.0))
         for name, parts in zip(members, self.books.own, strict=True):
             for line in (line for part in parts for line in part.lines):
-                key = source_key(line.source)
+                key = line.source
                 add(name, key if (name, key) in hours else "", (0.0, float(line.amount)))
         for line in () if self.books.shared is None else self.books.shared.lines:
-            key = source_key(line.source)
+            key = line.source
             users = {at: used for at, used in hours.items() if at[1] == key and used}
             users = users or {(name, ""): float(rows[name, "all"][0]) for name in members}
             in_all = sum(users.values())
@@ -203,7 +196,7 @@ class Usage:
         lines = [line for part in self.books.parts for line in part.lines]
         ahead = {(line.source, line.month) for line in lines if line.category is Category.UPFRONT}
         for line in lines:
-            used = hours.get(source_key(line.source), np.zeros(years.size))
+            used = hours.get(line.source, np.zeros(years.size))
             part = in_year[:, min(line.month, calendar.months - 1)]
             is_once = line.category in DATED or is_of_resale(line)
             # What support takes of an upfront payment is paid ahead as that is.
@@ -221,22 +214,15 @@ class Usage:
 
     def purchases(self) -> tuple[Purchase, ...]:
         """What is bought and committed to, units of one kind and month together."""
-        keys = sorted({key for part in self.books.parts for key in part.units_started})
-        by_key = {key: replace(self.source(key), key=key) for key in keys}
         at_work = {
             (key, month)
-            for key in keys
-            for (_, used), hours in self.used.items()
-            if used == source_key(key)
+            for (_, key), hours in self.used.items()
+            if key in self.started
             for month in np.flatnonzero(hours).tolist()
         }
-        rows = [
-            row.model_copy(update={"source": source_key(row.source)})
-            for part in self.books.parts
-            for row in build_purchases(part, by_key, at_work)
-        ]
+        parts = (build_purchases(part, self._known, at_work) for part in self.books.parts)
         merged: dict[tuple[int, str, int, int], Purchase] = {}
-        for row in rows:
+        for row in (row for rows in parts for row in rows):
             key = (row.month, row.source, row.first, row.last)
             if one := merged.get(key):
                 names = ("units", "due_at_start", "due_per_month")

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.comparison.early_finish import MOST_MONTHS, finish_early, lay_within, runs_to_lay
+from planner.comparison.early_finish import finish_early, runs_to_lay
 from planner.comparison.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.labels import SCENARIO_TITLES
@@ -19,9 +19,8 @@ from planner.costing.choice import Terms
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.books import Books, JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
-from planner.portfolio.preparation import JointInputs, Key, PortfolioPreparation, PreparedProject
+from planner.portfolio.preparation import JointInputs, PortfolioPreparation, PreparedProject
 from planner.portfolio.shares import Game, remember
-from pricing.common.invalid_input import InvalidInput
 
 JOBS_A_UNIT = 8
 """Jobs that are simulated side by side in the time of a unit of work."""
@@ -83,8 +82,6 @@ class PortfolioPlans:
         self.preparation, self.work = preparation, work
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
-        self._tried: dict[Key, PreparedProject] = {}
-        """Projects as they are laid for want of room within the limits of all."""
 
     @property
     def has_limits(self) -> bool:
@@ -108,62 +105,24 @@ class PortfolioPlans:
         self, members: Sequence[PreparedProject], may_buy: bool = True, joins: bool = False
     ) -> JointInputs:
         """Some projects together, of which all know the commitments."""
-        laid_alone = (one.member for one in self.alone.values() if one.is_sooner)
-        laid = (*laid_alone, *self._tried.values())
-        return self.preparation.joint(members, laid, may_buy, joins)
+        laid = {one.name: one for one in members}
+        every = [laid.get(name, one.member) for name, one in self.alone.items()]
+        return self.preparation.joint(members, every, may_buy, joins)
 
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
-        """The best plan of some projects together; None where their limits leave none.
-
-        Where a project does its runs sooner by itself, all are planned as each lays its work by
-        itself and as asked, and then each such project the other way in the better of these plans.
-        Where none keeps to the limits, the runs of all are done within one to three months.
-        """
-        as_stated = [self.members[name] for name in sorted(names)]
-        own = [self.alone[one.name].member for one in as_stated]
-        if len(own) == 1:
+        """The best plan of some projects together; None where their limits leave none. Where a
+        project does its runs sooner by itself, the cheaper of all as each lays its work by itself
+        and all as asked."""
+        as_asked = [self.members[name] for name in sorted(names)]
+        own = [self.alone[one.name].member for one in as_asked]
+        if len(own) == 1 or not any(self.alone[one.name].is_sooner for one in own):
             return self._plan_laid(own, work)
-        changed = [one.name for one in own if self.alone[one.name].is_sooner]
-        if changed:
-            before = work.done
-            best = self._plan_laid(own, work.share(1 / 2, stops=False))
-            with suppress(WorkSpentError):  # what there is stands
-                best = _cheaper(best, self._plan_laid(as_stated, work.share(1 / 2, stops=False)))
-                taken = work.done - before
-                for name in changed if len(changed) > 1 else []:
-                    if work.remaining < taken:
-                        break
-                    members = own if best is None else best.books.members
-                    other = {one.name: one for one in members}
-                    is_own = self._is_as_alone(other[name])
-                    other[name] = self.members[name] if is_own else self.alone[name].member
-                    turned = list(other.values())
-                    best = _cheaper(best, self._plan_laid(turned, work))
-        else:
-            best = self._plan_laid(own, work)
-        if best is None and self.has_limits:
-            best = self._plan_within_months(as_stated, work)
+        best = self._plan_laid(own, work.share(1 / 2, stops=False))
+        with suppress(WorkSpentError):  # what there is stands
+            other = self._plan_laid(as_asked, work)
+            if best is None or (other and other.cents < best.cents):
+                return other
         return best
-
-    def _plan_within_months(
-        self, members: Sequence[PreparedProject], work: WorkMeter
-    ) -> PortfolioPlan | None:
-        best: PortfolioPlan | None = None
-        for months in range(1, MOST_MONTHS + 1):
-            with suppress(WorkSpentError, InvalidInput):  # more at once than there are, say
-                laid = [self._within(one, months) for one in members]
-                if laid != list(members):
-                    self._tried |= {one.key: one for one in laid}
-                    best = _cheaper(best, self._plan_laid(laid, work.share(1 / 2, stops=False)))
-        return best
-
-    def _within(self, member: PreparedProject, months: int) -> PreparedProject:
-        if not may_be_sooner(member):
-            return member
-        alone = lay_within(member.alone, months)
-        laid = member if alone is member.alone else member.lay_out(alone)
-        _ = laid.alone.inputs  # what is refused is refused here
-        return laid
 
     def _is_as_alone(self, member: PreparedProject) -> bool:
         return member.key == self.alone[member.name].member.key
@@ -290,12 +249,6 @@ class PortfolioPlans:
         )
 
 
-def _cheaper(best: PortfolioPlan | None, other: PortfolioPlan | None) -> PortfolioPlan | None:
-    if best is None or other is None:
-        return best or other
-    return other if other.books.net_present_cost < best.books.net_present_cost else best
-
-
 def clears_hurdle(
     preparation: PortfolioPreparation, books: Books, rents: Sequence[Decimal | None]
 ) -> bool:
@@ -328,9 +281,6 @@ class StandAlone:
     """What keeps it from any plan, renting, committing and owning taken together."""
     is_sooner: bool = False
     """Whether it does its runs sooner than their deadlines ask."""
-    otherwise: Decimal | None = None
-    """What its runs cost in all if they are spread to their deadlines, where it does them sooner;
-    None without such a plan."""
 
     @property
     def name(self) -> str:
@@ -340,11 +290,6 @@ class StandAlone:
     def cents(self) -> int | None:
         """Net present cost."""
         return None if self.books is None else int(self.books.net_present_cost * 100)
-
-    @property
-    def total(self) -> Decimal | None:
-        """Undiscounted."""
-        return None if self.books is None else self.books.total_cost
 
     def costs_less_than(self, other: StandAlone) -> bool:
         """Whether its plan is the cheaper one; of two without a plan this one."""
@@ -359,7 +304,7 @@ def plan_alone(
     """The best plan of one project: that of its comparison, with its runs done sooner where that
     costs less, or with its hours moved within its window."""
     as_stated = ComparisonResults(member.alone, work)
-    spread = alone = _compared(member, as_stated)
+    alone = _compared(member, as_stated)
     if member.movable is not None:
         alone = _move(alone, preparation, work)
     if not may_be_sooner(member):
@@ -371,7 +316,7 @@ def plan_alone(
     if not laid.costs_less_than(alone):
         return alone
     rents = [rent for rent in (alone.renting, laid.renting) if rent is not None]
-    return replace(laid, renting=min(rents, default=None), is_sooner=True, otherwise=spread.total)
+    return replace(laid, renting=min(rents, default=None), is_sooner=True)
 
 
 def may_be_sooner(member: PreparedProject) -> bool:

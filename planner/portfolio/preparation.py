@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -21,7 +21,6 @@ from planner.contract.request.workload import AcceleratorHours, Run, Serving
 from planner.contract.validation import parse
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import CommitmentOption
 from planner.costing.optimizer.solve import restrict_sources
 from planner.costing.run_machines import counts_machines
 from planner.costing.scenarios import scenario_options
@@ -134,8 +133,7 @@ class PortfolioPreparation:
     def __init__(self, request: PortfolioRequest, catalog: Catalog, today: dt.date) -> None:
         self.request, self.catalog, self.today = request, catalog, today
         self.projects = tuple(self._prepare(project) for project in request.included)
-        self._inputs: dict[tuple[tuple[Key, ...], ...], tuple[ModelInputs, ...]] = {}
-        self._extended: dict[tuple[Key, ...], dict[Key, ModelInputs]] = {}
+        self._inputs: dict[tuple[Key, ...], dict[Key, ModelInputs]] = {}
 
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a project do not go together."""
@@ -188,43 +186,26 @@ class PortfolioPreparation:
             for p in self.projects
         )
 
-    def inputs(
-        self, members: Iterable[PreparedProject], laid: Iterable[PreparedProject] = ()
-    ) -> tuple[ModelInputs, ...]:
-        """What each of some projects is planned from if they share what they hold and whatever
-        any of them commits to, as far as the limits of each admit it. `laid`: projects as they
-        are laid otherwise than asked, whose commitments count too."""
-        chosen, others = tuple(members), tuple(laid)
-        key = tuple(one.key for one in chosen), tuple(one.key for one in others)
-        if key not in self._inputs:
-            self._inputs[key] = self._joint_inputs(chosen, others)
-        return self._inputs[key]
-
     def joint(
         self,
         members: Sequence[PreparedProject],
-        laid: Iterable[PreparedProject] = (),
+        every: Sequence[PreparedProject] = (),
         may_buy: bool = True,
         joins: bool = False,
     ) -> JointInputs:
-        """Some projects together."""
-        return JointInputs.of(members, self.inputs(members, laid), may_buy, joins)
-
-    def _joint_inputs(
-        self, members: Sequence[PreparedProject], laid: Sequence[PreparedProject]
-    ) -> tuple[ModelInputs, ...]:
-        if not self.holds:
-            key = tuple(one.key for one in laid)
-            if key not in self._extended:
-                every = (*self.projects, *laid)
-                inputs = _share_commitments([prepared.alone for prepared in every])
-                self._extended[key] = dict(zip((one.key for one in every), inputs, strict=True))
-            extended = self._extended[key]
-            return tuple(extended[member.key] for member in members)
-        holders = [member.project for member in members]
-        return _share_commitments(
-            [self._preparation(member.project, holders) for member in members]
-        )
+        """Some projects together: they share what they hold and whatever `every` project commits
+        to, as far as the limits of each admit it."""
+        known = tuple(members if self.holds else every or self.projects)
+        key = tuple(one.key for one in known)
+        if key not in self._inputs:
+            holders = [one.project for one in known]
+            alone = [
+                self._preparation(one.project, holders) if self.holds else one.alone
+                for one in known
+            ]
+            self._inputs[key] = dict(zip(key, _share_commitments(alone), strict=True))
+        inputs = [self._inputs[key][one.key] for one in members]
+        return JointInputs.of(members, inputs, may_buy, joins)
 
 
 def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs, ...]:
@@ -334,10 +315,6 @@ def _shift_row(row: NDArray[np.float64], over: int) -> NDArray[np.float64]:
     return row[over:] if over >= 0 else np.concatenate([np.zeros(-over), row])
 
 
-OWN_UNIT = " of "
-"""Between the key of a source and the project whose own units it stands for."""
-
-
 @dataclass(frozen=True)
 class JointInputs:
     """Some projects together: their inputs, and the problem that they make."""
@@ -376,9 +353,8 @@ class JointInputs:
             first.problem, base_cash=cash[:months], base_payments=float(np.maximum(cash, 0.0).sum())
         )
         projects[0] = replace(first, problem=limits)
-        own = list(_tell_apart(projects))
-        in_turn = tuple(self._take_out(own))
-        return JointProblem(tuple(own), in_turn)
+        in_turn = tuple(self._take_out(projects))
+        return JointProblem(tuple(projects), in_turn)
 
     def _take_out(self, projects: list[ProjectProblem]) -> Iterator[JointPart]:
         for pool in self.pools:
@@ -422,43 +398,3 @@ def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool
 def rents_in_parts(inputs: ModelInputs) -> bool:
     """Whether a project rents for the hours alone that units leave it."""
     return inputs.fills_machines and not counts_machines(inputs)
-
-
-def _tell_apart(projects: Sequence[ProjectProblem]) -> tuple[ProjectProblem, ...]:
-    def costs_alike(one: CommitmentOption) -> bool:
-        other = first.setdefault(one.key, one)
-        fields = ("lead_months", "duration_months", "hours_per_month")
-        same_service = all(getattr(one, name) == getattr(other, name) for name in fields)
-        return same_service and bool(np.allclose(one.start_cost, other.start_cost, rtol=1e-9))
-
-    first: dict[str, CommitmentOption] = {}
-    out = []
-    for project in projects:
-        renamed = {
-            unit.key: f"{unit.key}{OWN_UNIT}{project.name}"
-            for unit in project.problem.units
-            if not costs_alike(unit)
-        }
-        out.append(_rename_units(project, renamed) if renamed else project)
-    return tuple(out)
-
-
-def _rename_units(project: ProjectProblem, renamed: Mapping[str, str]) -> ProjectProblem:
-    units = tuple(
-        replace(unit, key=renamed.get(unit.key, unit.key)) for unit in project.problem.units
-    )
-    return replace(
-        project,
-        problem=replace(project.problem, units=units),
-        whole_nodes=frozenset(renamed.get(key, key) for key in project.whole_nodes),
-        kinds={renamed.get(key, key): kind for key, kind in project.kinds.items()},
-    )
-
-
-def source_key(key: str) -> str:
-    """Key of the source behind a unit of a joint problem.
-
-    >>> source_key("server:dgx-h100"), source_key(f"server:dgx-h100{OWN_UNIT}vision")
-    ('server:dgx-h100', 'server:dgx-h100')
-    """
-    return key.partition(OWN_UNIT)[0]

@@ -15,7 +15,7 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import cents
 from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
-from planner.portfolio.plans import ROUNDED_AWAY, PortfolioPlan, PortfolioPlans, StandAlone
+from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, Work
 from planner.portfolio.shares import (
@@ -25,7 +25,6 @@ from planner.portfolio.shares import (
     divide_by_samples,
     divide_by_use,
     divide_exactly,
-    find_group_better_off,
 )
 
 PLAN_SHARE, SHARES_SHARE, RANGE_SHARE = 0.5, 0.8, 0.8
@@ -137,7 +136,7 @@ class PortfolioResults:
                 names, self._relaxed_game, plan.cents, alone, pairs=most, target=TARGET_ERROR
             )
         plans.set_cost(frozenset(names), plan.cents)
-        return divide_exactly(names, self._game(plan), plan.cents, alone, self._slack(plan))
+        return divide_exactly(names, self._game(plan), plan.cents, alone)
 
     @cached_property
     def _relaxed_game(self) -> Game:
@@ -151,21 +150,6 @@ class PortfolioResults:
         keeps_rules = plan.may_buy or not plan.books.buys
         most = plan.cost_without_others if keeps_rules and not preparation.holds else None
         return lambda group: self.plans.cost(group, plan, self._shares_work, most)
-
-    @cached_property
-    def better_apart(self) -> tuple[str, ...]:
-        """The group that would pay less in all by leaving; none where shares are not exact."""
-        shares, plan = self.shares, self.plan
-        if shares is None or plan is None or shares.method != "shapley":
-            return ()
-        if len(self.served) > EXACT_PROJECTS or plan.cents == sum(
-            self.alone[name].cents or 0 for name in self.served
-        ):
-            return ()
-        return find_group_better_off(shares.cents, self._game(plan), self.served, self._slack(plan))
-
-    def _slack(self, plan: PortfolioPlan) -> float:
-        return plan.cents * ROUNDED_AWAY
 
     @cached_property
     def without(self) -> dict[str, Decimal]:

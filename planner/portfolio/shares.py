@@ -33,15 +33,12 @@ class Shares:
     """Orders of joining that were sampled."""
     error: float = 0.0
     """Half-width of the 95 % interval of the least certain share, over the mean share."""
-    moved: bool = False
-    """Whether they stand off the average of what projects add, so that no group would leave."""
 
 
 def divide_exactly(
-    names: Sequence[str], game: Game, total: int, alone: Mapping[str, int], slack: float = 0.0
+    names: Sequence[str], game: Game, total: int, alone: Mapping[str, int]
 ) -> Shares:
-    """Shapley shares from every group; they sum to `total`. `slack`: cents that a group has to
-    save for it to leave.
+    """Shapley shares from every group; they sum to `total`.
 
     >>> costs = {"a": 100, "b": 100, "c": 40, "ab": 120, "ac": 130, "bc": 130, "abc": 150}
     >>> game = lambda group: costs["".join(sorted(group))] if group else 0
@@ -57,11 +54,7 @@ def divide_exactly(
         for size in range(n):
             for group in map(frozenset, combinations(others, size)):
                 shares[name] += weights[size] * (game(group | {name}) - game(group))
-    stable: Mapping[str, float] = shares
-    if find_group_better_off(shares, game, sorted(shares), slack):
-        stable = move_into_core(shares, game, total) or shares
-    rounded = round_to_total(stable, total, alone)
-    return Shares(rounded, "shapley", moved=stable is not shares)
+    return Shares(round_to_total(shares, total, alone), "shapley")
 
 
 def divide_by_samples(
@@ -168,58 +161,6 @@ def _within(shares: Mapping[str, float], total: int, alone: Mapping[str, int]) -
     if missing > 0 and in_all > 0:
         return {name: share + missing * room[name] / in_all for name, share in limited.items()}
     return limited if missing >= 0 else _scaled(limited, total)
-
-
-def move_into_core(
-    shares: Mapping[str, float], game: Game, total: float
-) -> dict[str, float] | None:
-    """The shares nearest to some, by the sum of squares, that no group would leave; None where
-    every division has such a group.
-
-    Dykstra's projections onto x(group) ≤ cost of each group in turn and onto x(all) = total
-    (Boyle and Dykstra, A method for finding projections onto the intersection of convex sets,
-    1986): the nearest point is one, so that the order of names changes nothing.
-
-    >>> costs = {"a": 60, "b": 60, "c": 60, "ab": 70, "ac": 110, "bc": 110, "abc": 120}
-    >>> game = lambda group: costs["".join(sorted(group))]
-    >>> nearest = move_into_core({"a": 40, "b": 40, "c": 40}, game, 120)
-    >>> {name: round(share) for name, share in nearest.items()}
-    {'a': 35, 'b': 35, 'c': 50}
-    """
-    names = sorted(shares)
-    groups = [g for size in range(1, len(names)) for g in combinations(range(len(names)), size)]
-    inside = np.array([[i in group for i in range(len(names))] for group in groups], float)
-    costs = np.array([game(frozenset(names[i] for i in group)) for group in groups])
-    point = np.array([shares[name] for name in names], float)
-    steps = np.zeros(len(groups))
-    for _ in range(_MOST_ROUNDS):
-        point = point + (total - point.sum()) / len(names)
-        if (inside @ point - costs).max() <= _IN_CORE:
-            return {name: float(share) for name, share in zip(names, point, strict=True)}
-        for g, row in enumerate(inside):
-            size = row.sum()
-            step = min(0.0, (costs[g] - row @ (point - steps[g] * row)) / size)
-            point, steps[g] = point + (step - steps[g]) * row, step
-    return None
-
-
-_MOST_ROUNDS, _IN_CORE = 2_000, 0.5
-"""Rounds of projections, and cents by which a group may stay above what it costs alone."""
-
-
-def find_group_better_off(
-    shares: Mapping[str, float], game: Game, names: Sequence[str], slack: float = 0.0
-) -> tuple[str, ...]:
-    """The group that would save most by leaving together, and more than `slack` cents; none where
-    the shares are in the core."""
-    best: tuple[str, ...] = ()
-    most = max(float(len(names)), slack)  # cents that rounding may part
-    for size in range(2, len(names)):
-        for group in combinations(sorted(names), size):
-            saved = sum(shares[name] for name in group) - game(frozenset(group))
-            if saved > most:
-                best, most = group, saved
-    return best
 
 
 def remember(game: Game) -> Game:

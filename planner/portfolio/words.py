@@ -160,9 +160,7 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
         return "It has no share: one of the projects has no plan of its own to measure shares by."
     sentences = [_compare_with_alone(answer, one), *_describe_use(answer, one)]
     if one.saving and answer.shares_method is not None:
-        least = ", adjusted by the least that leaves no group better off without the others"
-        moved = least if answer.shares_moved else ""
-        sentences.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}{moved}.")
+        sentences.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
     return " ".join(sentences)
 
 

@@ -162,11 +162,6 @@ class ProjectShare(AnswerModel):
     alone_sooner: bool = Field(
         default=False, description="Whether its own plan does them sooner than their deadlines ask."
     )
-    alone_spread: Money | None = Field(
-        default=None,
-        description="Total of its own plan with its runs spread to their deadlines; null where "
-        "it does not do them sooner, or no such plan keeps to the limits.",
-    )
     share: Money | None = Field(
         description="Its part of the net present cost of the plan; null where it waits or where "
         "a project has no plan of its own to measure by."
@@ -272,19 +267,9 @@ class PortfolioAnswer(AnswerModel):
         description="Orders of joining that were sampled; 0 where the shares are exact.",
         json_schema_extra={"unit": "number"},
     )
-    shares_moved: bool = Field(
-        default=False,
-        description="Whether shares differ from the average of what projects add, by the least "
-        "with which no group of them would pay less by leaving.",
-    )
     shares_error: Share = Field(
         default=0.0,
         description="Half-width of the 95 % interval of the least certain share, over the mean.",
-    )
-    better_apart: tuple[str, ...] = Field(
-        default=(),
-        description="Projects that would pay less in all by leaving together; none where no group "
-        "would, or where shares are not exact.",
     )
     projects: tuple[ProjectShare, ...] = Field(description="Every project, by name.")
     charge_rates: tuple[ChargeRate, ...] = Field(

@@ -20,11 +20,11 @@ from planner.costing.analysis.outcomes import PriceDrivers, planned_outcomes
 from planner.costing.choice import round_to_error
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
-from planner.portfolio.books import Allotment, JointBudgets
+from planner.portfolio.books import JointBudgets
 from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.portfolio.results import PortfolioResults
-from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, _Joint
+from planner.portfolio.risk import JointLeaf, PortfolioSimulation, ProjectDraws
 from planner.portfolio.words import NO_PLAN, TOO_LITTLE_WORK
 from pricing.bundled.catalog import bundled_catalog
 from tests.planner.portfolio.portfolios import H100, TODAY, burst, project, relay
@@ -160,8 +160,9 @@ def test_machines_that_others_need_less_are_taken_over() -> None:
     draws = simulation.draw(500)
     shared = simulation.cost(draws)[1]
     stuck = PortfolioSimulation(results.plan.books)
-    for views in stuck._views:
-        for view in views:
+    for leaf in stuck._leaves:
+        assert isinstance(leaf, JointLeaf)
+        for view in leaf.projects:
             vars(view)["keys"] = ()
     assert (stuck.cost(draws)[1] >= shared * 0.9999).mean() > 0.95
     assert stuck.cost(draws)[1].mean() > shared.mean() * 1.005
@@ -189,17 +190,18 @@ def test_the_demand_of_all_weighs_projects_by_their_accelerators() -> None:
     """One node of eight whose work doubles counts for eight, two of one for two."""
     growths, nodes = (2.0, 1.0), ({"eight": 1.0}, {"one": 2.0})
     sizes = {"eight": SimpleNamespace(accelerators=8.0), "one": SimpleNamespace(accelerators=1.0)}
+    sized = SimpleNamespace(by_key=sizes)
     projects, draws = [], []
     for growth, held in zip(growths, nodes, strict=True):
-        allotment = Allotment(frozenset(held), {key: np.full(3, n) for key, n in held.items()})
-        projects.append(SimpleNamespace(allotment=allotment, source=sizes.__getitem__))
+        allotted = {key: np.full(3, n) for key, n in held.items()}
+        projects.append(SimpleNamespace(allotted=allotted, inputs=sized))
         drivers = PriceDrivers((), {})
         outcomes = replace(planned_outcomes(drivers, 3), growth=np.full((1, 3), growth))
         draws.append(ProjectDraws(drivers, outcomes))
     inputs = SimpleNamespace(calendar=SimpleNamespace(months=3))
-    shared = SimpleNamespace(projects=projects, books=SimpleNamespace(inputs=[inputs]))
-    joint: Any = _Joint(shared, draws, [])  # type: ignore[arg-type]
-    assert joint._outcomes_of_all(draws).growth.tolist() == [[pytest.approx(1.8)] * 3]
+    books: Any = SimpleNamespace(inputs=[inputs])
+    joint = JointLeaf(books, None, tuple(projects))  # type: ignore[arg-type]
+    assert joint.outcomes_of_all(draws).growth.tolist() == [[pytest.approx(1.8)] * 3]
 
 
 def test_hours_that_move_in_some_months_take_over_servers_of_others() -> None:

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.portfolio.shares import (
-    divide_by_samples,
-    divide_by_use,
-    divide_exactly,
-    find_group_better_off,
-    move_into_core,
-)
+from planner.portfolio.shares import divide_by_samples, divide_by_use, divide_exactly
 
 NAMES = "abcde"
 
@@ -84,26 +78,6 @@ def test_samples_come_close_to_the_exact_shares_within_their_error():
     most = max(abs(exact.cents[n] - sampled.cents[n]) for n in NAMES)
     assert most <= 2 * sampled.error * total / len(NAMES) + 1
     assert sampled.orders == 2000
-
-
-def test_shares_that_a_group_would_leave_move_into_the_core():
-    costs = {"a": 60, "b": 60, "c": 60, "ab": 70, "ac": 110, "bc": 110, "abc": 120}
-
-    def game(group):
-        return float(costs["".join(sorted(group))]) if group else 0.0
-
-    shares = divide_exactly("abc", game, 120, dict.fromkeys("abc", 60))
-    assert find_group_better_off(shares.cents, game, "abc") == ()
-    assert shares.cents["a"] + shares.cents["b"] <= 70 + 1
-
-
-def test_a_game_without_a_core_says_so():
-    def game(group):
-        return {0: 0.0, 1: 100.0, 2: 110.0, 3: 200.0}[len(group)]
-
-    shares = divide_exactly("abc", game, 200, dict.fromkeys("abc", 100))
-    assert move_into_core(shares.cents, game, 200) is None
-    assert len(find_group_better_off(shares.cents, game, "abc")) == 2
 
 
 @given(

@@ -14,8 +14,8 @@ from pricing.market.snapshot import Catalog
 from tests.planner.comparison.deadlines.test_sooner import PRICES, asked
 from tests.planner.costing.market_of import TODAY
 
-SPREAD, SOONER = Decimal("24215.04"), Decimal("20160.00")
-"""What one project costs alone: spread over four months, and in one go."""
+SOONER = Decimal("20160.00")
+"""What one project costs alone in one go; spread over four months 24,215.04."""
 
 
 def request_of_two(**fields: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def test_the_plan_of_all_costs_no_more_than_their_own_answers() -> None:
     answer = plan()
     assert answer.total_cost == answer.apart_total == 2 * SOONER
     for one in answer.projects:
-        assert (one.alone_total, one.alone_spread, one.share) == (SOONER, SPREAD, SOONER)
+        assert (one.alone_total, one.share) == (SOONER, SOONER)
         assert one.sooner
         assert one.alone_sooner
         assert one.busy_months == (0,)
@@ -79,15 +79,6 @@ def test_a_budget_with_room_for_one_reservation_each_serves_both() -> None:
     assert not any(one.waits for one in answer.projects)
     (first, second) = plan(limits={"total_budget": 40319.99}).projects
     assert (first.waits, second.waits) == (False, True)
-
-
-def test_limits_of_all_may_have_room_for_runs_in_other_months_than_alone() -> None:
-    """By itself each takes two months of 13,440 at most; over three months both find room."""
-    answer = plan(limits={"monthly_budget": 13440})
-    assert answer.cash_per_month[:3] == (Decimal("13440.00"),) * 3
-    for one in answer.projects:
-        assert not one.waits
-        assert one.busy_months == (0, 1, 2)
 
 
 def test_work_that_is_over_is_done_no_sooner_for_that() -> None:
