@@ -16,7 +16,7 @@ from planner.contract.answer.scenario import Purchase
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
 from planner.contract.request.portfolio import ALONE_ONLY
 from planner.contract.request.workload import DEFAULT_MONTHS
-from planner.models import Project, SavedComparison, SavedPortfolio, State, Team
+from planner.models import Project, SavedComparison, SavedPortfolio, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose
 from pricing.common.invalid_input import InvalidInput
@@ -46,7 +46,8 @@ def portfolio_of_projects(
     are its own plan's and are left out, as are its other costs; finance and what owning costs are
     the team's. A project with credits or minimum spends is refused unless it is left out.
     What an approved plan, of a project or of all, buys or signs by the first month is there for
-    all (`_held`, `_joint_plans`).
+    all, also once the project is over or another plan has taken its place (`_held`,
+    `_joint_plans`).
     `included` are the ids of those that are planned, `windows` by id the months within which the
     hours of a project may move, `at_once` the ids of those whose jobs do not wait for others.
     """
@@ -65,11 +66,9 @@ def portfolio_of_projects(
     last = max(_end(request) for request in requests)
     months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
-    plans = SavedComparison.objects.filter(project__in=rows, state=State.APPROVED)
-    approved = {saved.project_id: saved for saved in plans}
-    joint = list(_joint_plans(team, zip(rows, requests, strict=True), first))
+    signed = _Signed.by(team, first, list(zip(rows, requests, strict=True)))
     entries = [
-        _entry(request, project, team, first, months, approved.get(project.pk), joint)
+        _entry(request, project, first, months, _holdings(request, project, signed))
         for request, project in zip(requests, rows, strict=True)
     ]
     for entry, project in zip(entries, rows, strict=True):
@@ -82,8 +81,11 @@ def portfolio_of_projects(
                 "start": window.start or format_month(first),
                 "deadline": window.deadline or format_month(add_months(first, months - 1)),
             }
-    for plan in joint:
-        _give_out(plan, [entry for entry in entries if entry["included"]], first)
+    planned = [entry for entry in entries if entry["included"]]
+    for plan in signed.joint:
+        _give_out(plan, planned, first)
+    for part, held in _left_behind(signed, now):
+        _share_out(part, held, planned, [1.0] * len(planned))
     offers: dict[str, Any] = {}
     for offer in chain.from_iterable(request.get("custom_offers") or () for request in requests):
         offers.setdefault(str(offer.get("label")), offer)
@@ -168,22 +170,10 @@ def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
 def _entry(
     request: Mapping[str, Any],
     project: Project,
-    team: Team,
     first: dt.date,
     months: int,
-    approved: SavedComparison | None,
-    joint: Iterable[_JointPlan],
+    held: Mapping[str, list[Request]],
 ) -> Request:
-    held = {part: list(entries) for part, entries in _stated(request).items()}
-    for part, entry in _held(request, project, approved, first, joint):
-        held[part].append(entry)
-    currency = request.get("currency") or team.currency
-    if currency != team.currency and any(held[part] for part in _CONTRACTS):
-        raise InvalidInput(
-            "projects",
-            f"{project.name} holds contracts in {currency} and the team counts in "
-            f"{team.currency}; change the currency of the project to plan it with the others",
-        )
     constraints = {
         field: value
         for field, value in (request.get("constraints") or {}).items()
@@ -211,32 +201,85 @@ def _stated(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _held(
-    request: Mapping[str, Any],
-    project: Project,
-    approved: SavedComparison | None,
-    first: dt.date,
-    joint: Iterable[_JointPlan],
-) -> Iterator[tuple[str, Request]]:
-    """What the approved plan of a project has bought or signed by month `first`.
+class _Signed(NamedTuple):
+    """The plans of a team that are or were approved, and the first month of the plan to be made."""
 
-    Where the project has since stated anew what is there, that is believed alone. What a joint
-    plan for the project orders in the same month counts there, unless it was made once this plan
-    was approved, and so orders more.
+    team: Team
+    first: dt.date
+    joint: list[_JointPlan]
+    alone: dict[Any, list[SavedComparison]]
+    """Id of a project → its own plans, the last one first."""
+
+    @classmethod
+    def by(cls, team: Team, first: dt.date, requests: Sequence[tuple[Project, Request]]) -> _Signed:
+        alone: dict[Any, list[SavedComparison]] = {}
+        saved = SavedComparison.objects.filter(team=team, approved_at__isnull=False)
+        for one in saved.order_by("-approved_at"):
+            alone.setdefault(one.project_id, []).append(one)
+        return cls(team, first, list(_joint_plans(team, requests, first)), alone)
+
+
+def _holdings(
+    request: Mapping[str, Any], project: Project, signed: _Signed
+) -> dict[str, list[Request]]:
+    """What a project states to have, and what its plans have bought or signed."""
+    held = {part: list(entries) for part, entries in _stated(request).items()}
+    for part, entry in _held(request, project, signed):
+        held[part].append(entry)
+    team = signed.team
+    currency = request.get("currency") or team.currency
+    if currency != team.currency and any(held[part] for part in _CONTRACTS):
+        raise InvalidInput(
+            "projects",
+            f"{project.name} holds contracts in {currency} and the team counts in "
+            f"{team.currency}; change the currency of the project to plan it with the others",
+        )
+    return held
+
+
+def _held(
+    request: Mapping[str, Any], project: Project, signed: _Signed
+) -> Iterator[tuple[str, Request]]:
+    """What the plans of a project, approved now or once, have bought or signed by the first month.
+
+    An order counts if its plan was approved in its month and no later plan of the project plans
+    that month anew. Where the project has since stated anew what is there, that is believed alone.
+    What a joint plan for the project orders in the same month counts there, unless it was made once
+    this plan was approved, and so orders more.
     """
-    if approved is None or _stated(request) != _stated(approved.given):
-        return
-    plan = approved.read_plan()
-    in_joint = {
-        (order.source, one.answer.month(order.month))
-        for one in joint
-        if one.answer.project(project.name) and one.made_at < (approved.approved_at or one.made_at)
-        for order in one.orders
-    }
-    for order in plan.recommended.purchases if plan.recommended else ():
-        month = plan.month(order.month)
-        if month <= first and (order.source, month) not in in_joint:
-            yield from _carry_over(project.name, plan, order, int(order.units), first)
+    last = signed.first
+    for saved in signed.alone.get(project.pk, ()):
+        plan, approved_at = saved.read_plan(), saved.approved_at
+        if saved.superseded_at is not None:
+            last = min(last, saved.superseded_at.date())
+        in_joint = {
+            (order.source, one.answer.month(order.month))
+            for one in signed.joint
+            if one.answer.project(project.name) and approved_at and one.made_at < approved_at
+            for order in one.orders
+        }
+        is_believed = _stated(request) == _stated(saved.given)
+        for order in plan.recommended.purchases if plan.recommended and is_believed else ():
+            month = plan.month(order.month)
+            if month <= last and (order.source, month) not in in_joint:
+                yield from _carry_over(project.name, plan, order, signed.first)
+        last = min(last, add_months(plan.month(0), -1))
+
+
+def _left_behind(signed: _Signed, now: dt.date) -> Iterator[tuple[str, Request]]:
+    """What projects that are over or archived still have: servers of the reference list, and
+    contracts that run on."""
+    for project in Project.objects.filter(team=signed.team).order_by("created_at"):
+        request = compose(project)
+        if not project.workload or not (project.archived or _is_over(request, now)):
+            continue
+        servers = (request.get("on_prem") or {}).get("servers") or ()
+        own = {"custom", *(one.get("label") for one in servers)}
+        for part, entries in _holdings(request, project, signed).items():
+            for entry in entries:
+                runs_on = "ends" not in entry or parse_month(entry["ends"]) >= signed.first
+                if runs_on and entry.get("server") not in own:
+                    yield part, entry
 
 
 class _JointPlan(NamedTuple):
@@ -283,25 +326,33 @@ def _joint_plans(
 
 
 def _give_out(plan: _JointPlan, entries: Sequence[Request], first: dt.date) -> None:
-    """Adds what a joint plan has bought or signed to projects by what each pays of that plan, in
-    whole units; to all alike where none of them is part of it."""
+    """Adds what a joint plan has bought or signed to projects by what each pays of that plan; to
+    all alike where none of them is part of it."""
     shares = [plan.answer.project(entry["name"]) for entry in entries]
     parts = [max(share.fraction or 0.0, 0.0) if share else 0.0 for share in shares]
-    sums = list(accumulate(parts if any(parts) else [1.0] * len(parts), initial=0.0))
     for order in plan.orders:
-        upto = [round(order.units * part / (sums[-1] or 1.0)) for part in sums]
-        for entry, (before, after) in zip(entries, pairwise(upto), strict=True):
-            name, units = f"{plan.label}, {entry['name']}", after - before
-            for part, held in _carry_over(name, plan.answer, order, units, first) if units else ():
-                entry[part].append(held)
+        for part, held in _carry_over(plan.label, plan.answer, order, first):
+            _share_out(part, held, entries, parts if any(parts) else [1.0] * len(parts))
+
+
+def _share_out(
+    part: str, held: Request, entries: Sequence[Request], weights: Sequence[float]
+) -> None:
+    """Adds what is there to projects in whole units, by weights."""
+    sums = list(accumulate(weights, initial=0.0))
+    upto = [round(held.get("units", 1) * one / (sums[-1] or 1.0)) for one in sums]
+    for entry, (before, after) in zip(entries, pairwise(upto), strict=True):
+        label = {"label": f"{held['label']}, {entry['name']}"} if "label" in held else {}
+        if after > before:
+            entry[part].append({**held, **label, "units": after - before})
 
 
 def _carry_over(
-    name: str, plan: SavedPlan | PortfolioAnswer, order: Purchase, units: int, first: dt.date
+    name: str, plan: SavedPlan | PortfolioAnswer, order: Purchase, first: dt.date
 ) -> Iterator[tuple[str, Request]]:
-    """Some units of an order as what is there: servers of the reference list count as in place
-    from their order, commitments until their term ends."""
-    month, offer = plan.month(order.month), plan.offers.get(order.source)
+    """An order as what is there: servers of the reference list count as in place from their order,
+    commitments until their term ends."""
+    month, offer, units = plan.month(order.month), plan.offers.get(order.source), int(order.units)
     server = next((one for one in plan.servers if one.key == order.source), None)
     if server and server.price_source != "request" and not order.due_per_month:
         name = order.source.removeprefix("server:")
@@ -314,7 +365,7 @@ def _carry_over(
                 "label": f"{name}: {order.label}, {format_month(month)}",
                 **offer.model_dump(include=_OF_MACHINE),
                 "units": units,
-                "price_per_month": f"{(order.due_per_month or 0) / int(order.units):.2f}",
+                "price_per_month": f"{(order.due_per_month or 0) / units:.2f}",
                 "ends": format_month(ends),
             }
             yield "commitments", signed

@@ -244,6 +244,37 @@ def test_what_approved_joint_plans_bought_is_not_ordered_again_nor_counted_twice
     assert [one["already_owned"] for one in entries] == [stated, []], "stated anew counts alone"
 
 
+def test_what_plans_bought_stays_owned_once_another_replaces_them_or_their_project_ends(work):
+    """Orders of months that the later plan plans anew count once, those before it stand."""
+    owning = {**PLAIN, "horizon_months": 48, "constraints": {"purchase_options": ["on_demand"]}}
+    hours = {**WORKLOAD, "hours_per_month": 5500}
+    project, other = (work.project(name=n, assumptions=owning, workload=hours) for n in "ab")
+
+    def approve():
+        saved = saved_comparisons.submit(work.access(), work.saved(project))
+        saved_comparisons.approve(work.access(), saved)
+
+    def owned(rows):
+        return [one["already_owned"] for one in portfolio_of_projects(work.team, rows)["projects"]]
+
+    approve()
+    with time_machine.travel("2027-01-10"):
+        approve()
+        assert owned([project, other]) == [[BOUGHT], []], "the same months, planned again"
+    with time_machine.travel("2027-03-10"):
+        project.assumptions = {**owning, "start": "2027-04"}
+        project.save()
+        approve()
+        both = [{**BOUGHT, "bought": "2027-04"}, BOUGHT]
+        assert owned([project, other]) == [both, []]
+        project.assumptions = {**owning, "start": "2027-01", "horizon_months": 2}
+        project.save()
+        assert owned([project, other]) == [both]
+        project.archived = True
+        project.save()
+        assert owned([other]) == [both]
+
+
 def test_metered_hours_at_the_rate_card_stand_against_what_was_paid(work):
     saved, row = work.portfolio(), work.project(name="A")
     answer = saved.read_answer()
