@@ -22,7 +22,14 @@ from numpy.typing import NDArray
 from planner.contract.request.portfolio import PortfolioProject
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.portfolio.waiting import HOURS_PER_WEEK, Jobs, Month, Pool, smallest_pools
+from planner.portfolio.waiting import (
+    HOURS_PER_WEEK,
+    Jobs,
+    Month,
+    Pool,
+    refine_waits,
+    smallest_pools,
+)
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -55,6 +62,8 @@ class TurnPool:
     """[p, T] accelerator-hours of each."""
     peaks: Floats
     """[p, T] most accelerators of each at once."""
+    work: tuple[Month | None, ...]
+    """[T] what they ask of it."""
     months: tuple[Pool | None, ...]
     """[T] the smallest pool that keeps what each allows; None where fewer than all take at once
     do not."""
@@ -79,7 +88,11 @@ class TurnPool:
     @property
     def busiest(self) -> Pool | None:
         """The pool of the month with the longest wait; None where nobody waits."""
-        return max(filter(None, self.months), key=lambda pool: pool.waits.p90, default=None)
+        pools = ((pool, one) for pool, one in zip(self.months, self.work, strict=True) if pool)
+        pool, month = max(pools, key=lambda row: row[0].waits.p90, default=(None, None))
+        if pool is None or month is None:
+            return None
+        return pool._replace(waits=refine_waits(month, int(pool.accelerators)))
 
     @property
     def simulated_jobs(self) -> int:
@@ -130,7 +143,7 @@ def _pool(
     left = np.array([HOURS_PER_MONTH * pool.accelerators if pool else np.inf for pool in fewer])
     left = left - hours[~by_hour].sum(axis=0)
     hours[by_hour] *= np.minimum(left / np.maximum(hours[by_hour].sum(axis=0), _NOISE), 1.0)
-    return TurnPool(tuple(places), hours, peaks, tuple(fewer))
+    return TurnPool(tuple(places), hours, peaks, tuple(months), tuple(fewer))
 
 
 def _month(projects: Sequence[InTurn], hours: Floats, peaks: Floats) -> Month | None:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 SHARE_IN_TIME = 0.9
 """Share of jobs that must not wait longer than is allowed."""
-SIMULATED_JOBS = 640_000
+SIMULATED_JOBS = 320_000
 """Jobs of a simulation: the 90th percentile of a wait is then known to a few per cent."""
 _QUEUES = 128
 """Queues that are simulated side by side, each its own."""
@@ -35,21 +35,25 @@ began: load / (1 − √load)² (Abate and Whitt, Transient behavior of the M/M/
 _WARM_UP = 0.2
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
-_LOOKS, _SURE = (0.4, 0.6, 1.0), 4.0
+_LOOKS, _SURE = (0.25, 0.4, 0.6, 1.0), 4.0
 """Shares of the jobs after which a simulation ends if the share of late ones is that many standard
 errors away from what is allowed."""
-_QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 7), 168
+_QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 4), 168
 """Queues, and weeks of each whose jobs count, where the free accelerators change by the hour: the
 fewer the more jobs come, so that not many more than `SIMULATED_JOBS` are simulated."""
 _SETTLES, _LONGEST_SETTLING_WEEKS = 3, 26
 """Mean lengths of the longest jobs that pass before those that count, and after them."""
-_STEPS_A_JOB, _MOST_STEPS_AN_HOUR = 8, 12
+_STEPS_A_JOB, _MOST_STEPS_AN_HOUR = 4, 12
 """Steps of that simulation in the mean length of the shortest jobs."""
-MOST_SIMULATED, _SIMULATED_OF_MANY = 12, 5
-"""Months of unlike jobs up to which each is simulated, and how many of more: the others have as
-many times what the formula says as these, by its size."""
+MOST_SIMULATED = 8
+"""Months of unlike jobs that are simulated; of more those that differ most."""
+_NOISE = 1e-9
 _SEED = 1909
 """Erlang's first paper on waiting; any other would do."""
+_CLOSE, _MOST_RUNS = 0.03, 10
+"""Part of the mean wait at which the half-width of its 95 % interval ends its simulation, and the
+most simulations; 2026."""
+_BOTH_SIDES_95 = 1.96
 
 
 class Jobs(NamedTuple):
@@ -187,25 +191,39 @@ class Month(NamedTuple):
     at_once: tuple[int, ...] = ()
     """Accelerators that other work takes, by hour of the day or of the week."""
 
+    def within(self, pool: Pool) -> Pool:
+        """A pool as large as it may be, whose jobs wait for nobody where it is made larger."""
+        count = min(max(pool.accelerators, self.least), self.most)
+        return pool if count == pool.accelerators else Pool(count, Waits(0.0, 0.0))
+
 
 def smallest_pools(months: Sequence[Month]) -> list[Pool]:
-    """The smallest pool of each; of many months of unlike jobs some are simulated."""
-    unlike = [
-        one for one in dict.fromkeys(months) if not _waits_of(one.jobs, one.at_once).are_alike
-    ]
+    """The smallest pool of each; of many months of unlike jobs those are simulated that differ
+    most, and the others have as many times what the formula says as these, the nearest most."""
+    every = list(dict.fromkeys(months))
+    unlike = [one for one in every if not _waits_of(one.jobs, one.at_once).are_alike]
     if len(unlike) <= MOST_SIMULATED:
         return [smallest_pool(one) for one in months]
+    kinds = {job[1:]: place for place, job in enumerate(j for one in unlike for j in one.jobs)}
+    work = np.zeros((len(unlike), max(kinds.values()) + 2))
+    for row, one in zip(work, unlike, strict=True):
+        row[-1] = HOURS_PER_MONTH * float(np.mean(one.at_once or 0.0))
+        for job in one.jobs:
+            row[kinds[job[1:]]] += job.hours
+    few, apart = [int(work.sum(axis=1).argmax())], np.empty((0, len(unlike)))
+    while len(few) <= MOST_SIMULATED:
+        apart = np.vstack([apart, ((work - work[few[-1]]) ** 2).sum(axis=1)])
+        few.append(int(apart.min(axis=0).argmax()))
     sizes = np.array([_waits_of(one.jobs, one.at_once).guess() for one in unlike])
-    order = np.argsort(sizes, kind="stable")
-    few = order[np.linspace(0, order.size - 1, _SIMULATED_OF_MANY).astype(int)]
     pools, times = {}, []
-    for one, size in ((unlike[i], sizes[i]) for i in few):
-        free = one._replace(least=0.0, most=4.0 * one.most)
-        times.append(smallest_pool(free).accelerators / size)
-        pools[one] = smallest_pool(one)
-    for one, size in zip(unlike, sizes * np.interp(sizes, sizes[few], times), strict=True):
-        count = min(max(math.ceil(round(size, 6)), one.least), one.most)
-        pools.setdefault(one, Pool(count, Waits(0.0, 0.0)))
+    for place in few[:-1]:
+        free = smallest_pool(unlike[place]._replace(least=0.0, most=4.0 * unlike[place].most))
+        times.append(free.accelerators / sizes[place])
+        pools[unlike[place]] = unlike[place].within(free)
+    nearness = 1.0 / np.maximum(apart, _NOISE) ** 2
+    sizes = np.rint(sizes * (np.array(times) @ nearness) / nearness.sum(axis=0))
+    for one, size in zip(unlike, sizes.tolist(), strict=True):
+        pools.setdefault(one, one.within(Pool(size, Waits(0.0, 0.0))))
     return [pools[one] if one in pools else smallest_pool(one) for one in months]
 
 
@@ -238,14 +256,37 @@ def smallest_pool(month: Month) -> Pool:
     return Pool(low, waits.of_all(low), waits.simulated_jobs)
 
 
+def refine_waits(month: Month, accelerators: int) -> Waits:
+    """Waits on a pool, simulated until the mean is known to within 3 %."""
+    rows, totals, counts = [], np.zeros(0), np.zeros(0)
+    for run in range(_MOST_RUNS):
+        one = (
+            _Waits(month.jobs, month.at_once, _SEED + run)
+            if run
+            else _waits_of(month.jobs, month.at_once)
+        )
+        if one.are_alike or not one.jobs:
+            return one.of_all(accelerators)
+        waits, of = one.simulated(accelerators)
+        is_counted = of >= 0
+        rows.append(waits[is_counted])
+        totals = np.append(totals, np.where(is_counted, waits, 0.0).sum(axis=0))
+        counts = np.append(counts, is_counted.sum(axis=0))
+        mean = float(totals.sum() / counts.sum())
+        error = math.sqrt(float(((totals - mean * counts) ** 2).sum())) / float(counts.sum())
+        if _BOTH_SIDES_95 * error <= _CLOSE * mean:
+            break
+    return Waits(mean, float(np.quantile(np.concatenate(rows), SHARE_IN_TIME)))
+
+
 @lru_cache(maxsize=1)
 def _waits_of(jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> _Waits:
     return _Waits(jobs, at_once)
 
 
 class _Waits:
-    def __init__(self, jobs: tuple[Jobs, ...], at_once: tuple[int, ...]) -> None:
-        self.jobs = [one for one in jobs if one.hours > 0]
+    def __init__(self, jobs: tuple[Jobs, ...], at_once: tuple[int, ...], seed: int = _SEED) -> None:
+        self.jobs, self._seed = [one for one in jobs if one.hours > 0], seed
         self.at_once = np.array(at_once, np.int64)
         is_by_hour = bool(at_once and self.jobs)
         self.are_alike = not is_by_hour and len({one.kind for one in self.jobs}) < 2
@@ -277,7 +318,7 @@ class _Waits:
             return self.of_all(accelerators).p90 <= most
         beyond = 0.0
         for look in _LOOKS[-1:] if self.at_once.size else _LOOKS:
-            beyond = self._beyond(*self._simulated(accelerators, look))
+            beyond = self._beyond(*self.simulated(accelerators, look))
             if abs(beyond) >= _SURE:
                 break
         return beyond <= 0
@@ -302,11 +343,11 @@ class _Waits:
             size, job_hours = self.jobs[0].kind
             load = sum(one.hours for one in self.jobs) / HOURS_PER_MONTH / size
             return wait_of_like_jobs(int(accelerators // size), load, job_hours)
-        waits, of = self._simulated(accelerators, _LOOKS[-1])
+        waits, of = self.simulated(accelerators)
         known = waits[of >= 0]
         return Waits(float(known.mean()), float(np.quantile(known, SHARE_IN_TIME)))
 
-    def _simulated(self, accelerators: int, look: float) -> tuple[Floats, Ints]:
+    def simulated(self, accelerators: int, look: float = 1.0) -> tuple[Floats, Ints]:
         if self.at_once.size:
             if accelerators not in self._known:
                 self._known[accelerators] = self._make_room(accelerators)
@@ -334,7 +375,7 @@ class _Waits:
 
     def _make_room(self, accelerators: int) -> tuple[Floats, Ints]:
         an_hour, settling, counted, rates = self._clock
-        week, draw = HOURS_PER_WEEK * an_hour, np.random.default_rng(_SEED)
+        week, draw = HOURS_PER_WEEK * an_hour, np.random.default_rng(self._seed)
         steps = (2 * settling + 1 + counted) * week
         count = int(rates.sum() * steps / an_hour) + 1
         shape = int(np.clip(SIMULATED_JOBS / count, *_QUEUES_BY_HOUR)), count
@@ -374,7 +415,7 @@ class _Waits:
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats, Ints, int, Ints]:
-        rates, draw = self._rates, np.random.default_rng(_SEED)
+        rates, draw = self._rates, np.random.default_rng(self._seed)
         longest = max(one.job_hours for one in self.jobs) * float(rates.sum())
         load = min(self.busy / self.guess(), _HIGHEST_LOAD)
         length = max(_LONGEST_JOBS * longest, _RELAXATIONS * load / (1 - math.sqrt(load)) ** 2)
