@@ -19,6 +19,7 @@ from planner.costing.budgets_in_books import (
     ROUNDS,
     TOTAL,
     Amounts,
+    Budgets,
     ease_budgets,
     list_excess,
     lower_rooms,
@@ -63,9 +64,15 @@ class Books:
     """Those of the projects that take turns on accelerators."""
 
     @property
+    def parts_of(self) -> list[tuple[str, Scenario]]:
+        """Every part with the project whose own it is, "" for what all share."""
+        shared = [] if self.shared is None else [("", self.shared)]
+        owners = zip(self.members, self.own, strict=True)
+        return shared + [(member.name, part) for member, parts in owners for part in parts]
+
+    @property
     def parts(self) -> tuple[Scenario, ...]:
-        each = tuple(part for parts in self.own for part in parts)
-        return each if self.shared is None else (self.shared, *each)
+        return tuple(part for _, part in self.parts_of)
 
     @cached_property
     def net_present_cost(self) -> Decimal:
@@ -178,13 +185,7 @@ class JointBudgets:
     @cached_property
     def stated(self) -> Amounts:
         """Budget → what the request gives."""
-        first = self.joint.inputs[0]
-        limits = {budget.name: budget.amount for budget in self._limits.capital_budgets}
-        if first.monthly_budget is not None:
-            limits[MONTHLY] = first.monthly_budget
-        if first.total_budget is not None:
-            limits[TOTAL] = first.total_budget
-        return limits
+        return Budgets(self.joint.inputs[0], self._limits).stated
 
     @property
     def _limits(self) -> PlanProblem:
@@ -206,10 +207,6 @@ class JointBudgets:
         if not self.stated:
             return problem
         limits = ease_budgets(self._limits, rooms)
-        if TOTAL in self.stated and self._limits.total_budget != self.stated[TOTAL]:
-            # purchases that pay back are held to a sum of their own, below the budget
-            most = self.stated[TOTAL] + rooms[TOTAL]
-            limits = replace(limits, total_budget=min(self._limits.total_budget or most, most))
         first = replace(problem.projects[0], problem=limits)
         return replace(problem, projects=(first, *problem.projects[1:]))
 

@@ -120,7 +120,7 @@ class _Builder:
         purchases, in_service = usage.purchases(), usage.in_service()
         available = sum(row.hours_available for row in in_service)
         servers = (row for row in purchases if row.kind == "server")
-        rows = [(name, line) for name, part in self._parts() for line in part.lines]
+        rows = [(name, line) for name, part in books.parts_of for line in part.lines]
         lines = tuple(
             PortfolioLine.of_values(**{**line.__dict__, "project": name})
             for name, line in sorted(rows, key=lambda row: row[1].month)
@@ -152,7 +152,7 @@ class _Builder:
             "cash_per_month": books.cash_per_month,
             "write_off": tuple(
                 ProjectWriteOff(project=name, source=key, amounts=amounts)
-                for name, part in self._parts()
+                for name, part in books.parts_of
                 for key, amounts in part.write_off.items()
             ),
             "offers": {key: build_offer(source) for key, source in usage.offers().items()},
@@ -167,21 +167,15 @@ class _Builder:
         simulated = results.simulated
         if simulated is None:
             return {"why_no_range": TOO_LITTLE_WORK}
+        costs, risk_allowance = simulated
         seed = int(results.preparation.projects[0].alone.assumptions["seed"])
         holds = not any(NO_RANGE_HERE in words for words in self._of_their_work())
         return {
-            "expected": cents(float(simulated[1].mean())),
-            "standard_error": cents(standard_error(simulated[1])),
-            "risk_allowance": results.risk_allowance,
-            "range": build_range(simulated, plan.books, seed, holds=holds),
+            "expected": cents(float(costs[1].mean())),
+            "standard_error": cents(standard_error(costs[1])),
+            "risk_allowance": risk_allowance,
+            "range": build_range(costs, plan.books, seed, holds=holds),
         }
-
-    def _parts(self) -> list[tuple[str, Scenario]]:
-        assert self.plan is not None
-        books = self.plan.books
-        shared = [] if books.shared is None else [("", books.shared)]
-        owners = zip(books.members, books.own, strict=True)
-        return shared + [(member.name, part) for member, parts in owners for part in parts]
 
     def _project(self, alone: StandAlone) -> ProjectShare:
         results, name, plan = self.results, alone.name, self.plan
@@ -201,7 +195,7 @@ class _Builder:
                 node_hours = float(hours.sum()) * usage.source(key).accelerators
                 in_all += node_hours
                 shared_hours += node_hours if project == name else 0.0
-        own_parts = [part for owner, part in self._parts() if owner == name] if plan else []
+        own_parts = [part for owner, part in plan.books.parts_of if owner == name] if plan else []
         asked_for = alone.member.alone.demand.hours_per_month.nonzero()[0].tolist()
         return ProjectShare(
             name=name,

@@ -60,11 +60,9 @@ class Usage:
     def used(self) -> dict[tuple[str, str], Floats]:
         """(project, source key) → [T] node-hours."""
         hours: dict[tuple[str, str], Floats] = {}
-        for member, parts in zip(self.books.members, self.books.own, strict=True):
-            for part in parts:
-                for key, row in part.used_hours.items():
-                    at = (member.name, key)
-                    hours[at] = hours.get(at, np.zeros(row.size)) + row
+        for name, part in self.books.parts_of:
+            for key, row in part.used_hours.items():
+                hours[name, key] = hours.get((name, key), np.zeros(row.size)) + row
         return hours
 
     @cached_property
@@ -159,14 +157,13 @@ class Usage:
         for at, nodes in self.used.items():
             hours[at] = float(nodes.sum()) * self.source(at[1]).accelerators
             add(*at, (hours[at], 0.0))
-        for name, parts in zip(members, self.books.own, strict=True):
-            for line in (line for part in parts for line in part.lines):
-                key = line.source
-                add(name, key if (name, key) in hours else "", (0.0, float(line.amount)))
-        for line in () if self.books.shared is None else self.books.shared.lines:
+        lines = [(name, line) for name, part in self.books.parts_of for line in part.lines]
+        for name, line in lines:
             key = line.source
             users = {at: used for at, used in hours.items() if at[1] == key and used}
-            users = users or {(name, ""): float(rows[name, "all"][0]) for name in members}
+            users = users or {(one, ""): float(rows[one, "all"][0]) for one in members}
+            if name:
+                users = {(name, key if (name, key) in hours else ""): 1.0}
             in_all = sum(users.values())
             for at, used in users.items():
                 part = used / in_all if in_all else 1 / len(users)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,12 +12,11 @@ from planner.contract.answer.risk import Cause
 from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
-from planner.costing.results.scenario_result import cents
 from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import PortfolioPreparation
-from planner.portfolio.risk import PortfolioSimulation, ProjectDraws, Work
+from planner.portfolio.risk import simulate
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
@@ -179,41 +178,15 @@ class PortfolioResults:
         return costs
 
     @cached_property
-    def _drawn(self) -> tuple[PortfolioSimulation, Sequence[ProjectDraws]] | None:
+    def simulated(self) -> tuple[Floats, dict[Cause, Decimal]] | None:
+        """[2, N] net present and nominal cost of the plan in simulated outcomes, and what each
+        cause adds to its total; None where the work left allows for too few. After all else that
+        takes work."""
         if self.plan is None:
             return None
-        simulation = PortfolioSimulation(self.plan.books)
         with suppress(WorkSpentError):
-            samples = simulation.fit(self.work.share(RANGE_SHARE))
-            return (simulation, simulation.draw(samples)) if samples else None
+            return simulate(self.plan.books, self.work.share(RANGE_SHARE))
         return None
-
-    @cached_property
-    def simulated(self) -> Floats | None:
-        """[2, N] net present and nominal cost of the plan in simulated outcomes; None where the
-        work left allows for too few. After all else that takes work."""
-        drawn = self._drawn
-        return None if drawn is None else drawn[0].cost(drawn[1], known=self._works)
-
-    @cached_property
-    def _works(self) -> dict[object, list[Work]]:
-        return {}
-
-    @cached_property
-    def risk_allowance(self) -> dict[Cause, Decimal]:
-        """What each cause adds to the total as stated, switched on after those before it: they sum
-        to the expected cost less that total."""
-        drawn, simulated, plan = self._drawn, self.simulated, self.plan
-        if drawn is None or simulated is None or plan is None:
-            return {}
-        causes, before = drawn[1][0].outcomes.causes, plan.books.total_cost
-        added: dict[Cause, Decimal] = {}
-        for n, cause in enumerate(causes, start=1):
-            some = frozenset(causes[:n])
-            costs = simulated if n == len(causes) else drawn[0].cost(drawn[1], some, self._works)
-            mean = cents(float(costs[1].mean()))
-            added[cause], before = mean - before, mean
-        return added
 
     @cached_property
     def cost_of_waiting(self) -> Decimal | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 import numpy as np
@@ -76,6 +77,26 @@ _PLAN = ScenarioKey.HYBRID
 
 Nodes = dict[str, Floats]
 """Unit → [N, T] nodes of it."""
+
+
+def simulate(books: Books, work: WorkMeter) -> tuple[Floats, dict[Cause, Decimal]] | None:
+    """[2, N] net present and nominal cost of a plan in outcomes, and what each cause adds to the
+    total as stated, switched on after those before it: they sum to the expected cost less that
+    total. None where the work allows for too few outcomes."""
+    simulation = PortfolioSimulation(books)
+    samples = simulation.fit(work)
+    if not samples:
+        return None
+    draws, works = simulation.draw(samples), dict[object, list[Work]]()
+    causes, cost = draws[0].outcomes.causes, np.zeros((2, samples))
+    added: dict[Cause, Decimal] = {}
+    before = books.total_cost
+    for n, cause in enumerate(causes, start=1):
+        some = frozenset(causes[:n] if n < len(causes) else Cause)
+        cost = simulation.cost(draws, some, works)
+        mean = cents(float(cost[1].mean()))
+        added[cause], before = mean - before, mean
+    return cost, added
 
 
 class PortfolioSimulation:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 SHARE_IN_TIME = 0.9
 """Share of jobs that must not wait longer than is allowed."""
-SIMULATED_JOBS = 320_000
+SIMULATED_JOBS = 160_000
 """Jobs of a simulation: the 90th percentile of a wait is then known to a few per cent."""
 _QUEUES = 128
 """Queues that are simulated side by side, each its own."""
@@ -32,12 +32,9 @@ _FEWEST_QUEUES, _LONGEST_JOBS, _RELAXATIONS, _HIGHEST_LOAD = 16, 25, 10, 0.99
 """Fewer and longer queues where else the jobs of the longest mean length follow each other fewer
 times than that, or a queue of that load has fewer times as many jobs as it takes to forget how it
 began: load / (1 − √load)² (Abate and Whitt, Transient behavior of the M/M/1 queue, 1987)."""
-_WARM_UP = 0.2
+_WARM_UP = 0.3
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
-_LOOKS, _SURE = (0.25, 0.4, 0.6, 1.0), 4.0
-"""Shares of the jobs after which a simulation ends if the share of late ones is that many standard
-errors away from what is allowed."""
 _QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 4), 168
 """Queues, and weeks of each whose jobs count, where the free accelerators change by the hour: the
 fewer the more jobs come, so that not many more than `SIMULATED_JOBS` are simulated."""
@@ -50,9 +47,9 @@ MOST_SIMULATED = 8
 _NOISE = 1e-9
 _SEED = 1909
 """Erlang's first paper on waiting; any other would do."""
-_CLOSE, _MOST_RUNS = 0.03, 10
+_CLOSE, _RUNS = 0.03, (4, 8)
 """Part of the mean wait at which the half-width of its 95 % interval ends its simulation, and the
-most simulations; 2026."""
+fewest and most simulations; 2026."""
 _BOTH_SIDES_95 = 1.96
 
 
@@ -122,19 +119,16 @@ def wait_of_like_jobs(servers: int, load: float, job_hours: float) -> Waits:
     return Waits(waiting * relief, p90)
 
 
-def simulate_waits(
-    arrivals: Floats, hours: Floats, sizes: Ints, accelerators: int, free: Floats | None = None
-) -> Floats:
+def simulate_waits(arrivals: Floats, hours: Floats, sizes: Ints, accelerators: int) -> Floats:
     """[N, R] hours that each job waits, in R queues of N jobs, in the order in which they arrive;
-    infinite for a job that takes more than there are. `free`: [R, accelerators] when each is free
-    again, ascending, before the first job and then after the last.
+    infinite for a job that takes more than there are.
 
     >>> job = np.array([[0.0, 4.0, 1], [0.0, 2.0, 1], [1.0, 1.0, 2]])
     >>> simulate_waits(job[:, :1], job[:, 1:2], job[:, 2:].astype(int), 2).ravel().tolist()
     [0.0, 0.0, 3.0]
     """
     queues = arrivals.shape[1]
-    free = np.zeros((queues, accelerators)) if free is None else free
+    free = np.zeros((queues, accelerators))  # when each is free again, ascending
     fits, place = sizes <= accelerators, np.arange(min(int(sizes.max()), accelerators))
     taken = (place < sizes[..., None]) & fits[..., None]
     last = np.arange(queues) * accelerators + np.minimum(sizes, accelerators) - 1
@@ -215,11 +209,13 @@ def smallest_pools(months: Sequence[Month]) -> list[Pool]:
         apart = np.vstack([apart, ((work - work[few[-1]]) ** 2).sum(axis=1)])
         few.append(int(apart.min(axis=0).argmax()))
     sizes = np.array([_waits_of(one.jobs, one.at_once).guess() for one in unlike])
-    pools, times = {}, []
+    pools: dict[Month, Pool] = {}
+    times: list[float] = []
     for place in few[:-1]:
-        free = smallest_pool(unlike[place]._replace(least=0.0, most=4.0 * unlike[place].most))
-        times.append(free.accelerators / sizes[place])
-        pools[unlike[place]] = unlike[place].within(free)
+        free = unlike[place]._replace(least=0.0, most=4.0 * unlike[place].most)
+        pool = smallest_pool(free, float(np.median(times)) if times else 1.0)
+        times.append(pool.accelerators / sizes[place])
+        pools[unlike[place]] = unlike[place].within(pool)
     nearness = 1.0 / np.maximum(apart, _NOISE) ** 2
     sizes = np.rint(sizes * (np.array(times) @ nearness) / nearness.sum(axis=0))
     for one, size in zip(unlike, sizes.tolist(), strict=True):
@@ -228,9 +224,10 @@ def smallest_pools(months: Sequence[Month]) -> list[Pool]:
 
 
 @lru_cache(maxsize=4096)
-def smallest_pool(month: Month) -> Pool:
+def smallest_pool(month: Month, times: float = 1.0) -> Pool:
     """The fewest accelerators, from `least` to `most`, on which nine in ten jobs of each project
-    start within the wait that it allows; `most` where fewer do not keep to it.
+    start within the wait that it allows; `most` where fewer do not keep to it. Looked for from so
+    many times what the formula says.
 
     >>> labs = tuple(Jobs(730.0, 1, 4.0, 8.0) for _ in range(12))
     >>> pool = smallest_pool(Month(labs, 8, 96))
@@ -242,7 +239,7 @@ def smallest_pool(month: Month) -> Pool:
     if not waits.jobs:
         return Pool(min(low, most), Waits(0.0, 0.0))
     low = max(low, math.floor(waits.busy) + 1)
-    middle = min(max(waits.guess(), low), high - 1)
+    middle = min(max(round(waits.guess() * times), low), high - 1)
     while low < high:  # from a guess in growing steps, each no longer than half of what is left
         if waits.is_kept_on(middle):
             high = middle
@@ -259,7 +256,7 @@ def smallest_pool(month: Month) -> Pool:
 def refine_waits(month: Month, accelerators: int) -> Waits:
     """Waits on a pool, simulated until the mean is known to within 3 %."""
     rows, totals, counts = [], np.zeros(0), np.zeros(0)
-    for run in range(_MOST_RUNS):
+    for run in range(_RUNS[1]):
         one = (
             _Waits(month.jobs, month.at_once, _SEED + run)
             if run
@@ -274,7 +271,7 @@ def refine_waits(month: Month, accelerators: int) -> Waits:
         counts = np.append(counts, is_counted.sum(axis=0))
         mean = float(totals.sum() / counts.sum())
         error = math.sqrt(float(((totals - mean * counts) ** 2).sum())) / float(counts.sum())
-        if _BOTH_SIDES_95 * error <= _CLOSE * mean:
+        if run + 1 >= _RUNS[0] and _BOTH_SIDES_95 * error <= _CLOSE * mean:
             break
     return Waits(mean, float(np.quantile(np.concatenate(rows), SHARE_IN_TIME)))
 
@@ -292,7 +289,6 @@ class _Waits:
         self.are_alike = not is_by_hour and len({one.kind for one in self.jobs}) < 2
         self.simulated_jobs = 0
         self._known: dict[int, tuple[Floats, Ints]] = {}
-        self._free: dict[int, Floats] = {}
 
     @property
     def busy(self) -> float:
@@ -316,27 +312,13 @@ class _Waits:
         if self.are_alike:
             most = min(one.max_wait_hours for one in self.jobs)
             return self.of_all(accelerators).p90 <= most
-        beyond = 0.0
-        for look in _LOOKS[-1:] if self.at_once.size else _LOOKS:
-            beyond = self._beyond(*self.simulated(accelerators, look))
-            if abs(beyond) >= _SURE:
-                break
-        return beyond <= 0
-
-    def _beyond(self, waits: Floats, of: Ints) -> float:
-        """Standard errors by which the share of late jobs of the project with most of them is above
-        what is allowed: over queues, each a sample."""
-        shape = len(self.jobs) + 1, waits.shape[1]
+        waits, of = self.simulated(accelerators)
         longest = np.array([*(one.max_wait_hours for one in self.jobs), math.inf])
-        cell = (of * shape[1] + np.arange(shape[1])) % (shape[0] * shape[1])
-        count, late = (
-            np.bincount(one.ravel(), minlength=shape[0] * shape[1]).reshape(shape)[:-1]
-            for one in (cell, cell[waits > longest[of]])
+        in_all, late = (
+            np.bincount(some, minlength=len(self.jobs))
+            for some in (of[of >= 0], of[waits > longest[of]])
         )
-        total = np.maximum(count.sum(axis=1), 1)
-        share = late.sum(axis=1) / total
-        error = np.sqrt(((late - share[:, None] * count) ** 2).sum(axis=1)) / total
-        return float(((share - (1 - SHARE_IN_TIME)) / np.maximum(error, 1e-9)).max())
+        return bool((late <= (1 - SHARE_IN_TIME) * in_all).all())
 
     def of_all(self, accelerators: int) -> Waits:
         if self.are_alike:
@@ -347,27 +329,19 @@ class _Waits:
         known = waits[of >= 0]
         return Waits(float(known.mean()), float(np.quantile(known, SHARE_IN_TIME)))
 
-    def simulated(self, accelerators: int, look: float = 1.0) -> tuple[Floats, Ints]:
-        if self.at_once.size:
-            if accelerators not in self._known:
-                self._known[accelerators] = self._make_room(accelerators)
-            return self._known[accelerators]
-        arrivals, lengths, taken, step, of = self._drawn
-        known, count = self._known.get(accelerators), int(len(arrivals) * look)
-        done = 0 if known is None else len(known[0])
-        if done < count:
-            free = self._free.setdefault(
-                accelerators, np.zeros((arrivals.shape[1], accelerators // step))
-            )
-            rows = slice(done, count)
-            waits = simulate_waits(
-                arrivals[rows], lengths[rows], taken[rows], accelerators // step, free
-            )
-            self.simulated_jobs += waits.size
-            waits = waits if known is None else np.concatenate([known[0], waits])
-            warm = np.arange(count)[:, None] < len(arrivals) * _WARM_UP
-            self._known[accelerators] = waits, np.where(warm, -1, of[:count])
+    def simulated(self, accelerators: int) -> tuple[Floats, Ints]:
+        """Hours that each job waits, and of which project it is; -1 of those that do not count."""
+        if accelerators not in self._known:
+            run = self._make_room if self.at_once.size else self._queue
+            self._known[accelerators] = run(accelerators)
         return self._known[accelerators]
+
+    def _queue(self, accelerators: int) -> tuple[Floats, Ints]:
+        arrivals, lengths, taken, step, of = self._drawn
+        waits = simulate_waits(arrivals, lengths, taken, accelerators // step)
+        self.simulated_jobs += waits.size
+        is_warm = np.arange(len(arrivals)) >= len(arrivals) * _WARM_UP
+        return waits, np.where(is_warm[:, None], of, -1)
 
     @cached_property
     def _rates(self) -> Floats:

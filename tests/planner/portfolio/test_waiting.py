@@ -59,8 +59,8 @@ def test_simulated_waits_that_are_shown_are_those_of_the_formula(servers, load):
     kinds = tuple(Jobs(load * 365, 1, hours, 8.0) for hours in (3.999, 4.001))
     shown = refine_waits(Month(kinds, 1, 100), servers)
     known = wait_of_like_jobs(servers, load, 4.0)
-    assert shown.mean == pytest.approx(known.mean, rel=0.05)
-    assert shown.p90 == pytest.approx(known.p90, rel=0.05, abs=0.05)
+    assert shown.mean == pytest.approx(known.mean, rel=0.06)
+    assert shown.p90 == pytest.approx(known.p90, rel=0.06, abs=0.05)
 
 
 def test_a_job_that_takes_more_than_there_is_never_starts():
