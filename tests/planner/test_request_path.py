@@ -23,14 +23,18 @@ from tests.planner.workspace import market
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("planner", "pricing")
-MAX_CLIMBS = 5
+MAX_CLIMBS, MAX_FILES = 5, 120
 PLAN = {
     "workload.kind": "accelerator_hours",
     "workload.accelerator": H100,
     "workload.hours_per_month": "5840",
     "horizon_months": "12",
 }
-
+SMALLEST = {
+    "on_prem.servers": "none",
+    "constraints.purchase_options": "on_demand",
+    "constraints.providers": "aws",
+}
 RISK = {"risk.samples": "1000"}
 EVERYTHING = {**RISK, "sensitivity": "true", "constraints.monthly_budget": "1000000"}
 """With the explanation and the sensitivities."""
@@ -71,7 +75,7 @@ def traced_calls(client: Client, query: Mapping[str, str]) -> set[tuple[str, str
     finally:
         sys.setprofile(None)
     assert response.status_code == 200
-    return {(caller, callee) for caller, callee in calls if caller and caller != callee}
+    return calls
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +100,14 @@ def test_a_page_request_climbs_at_most_five_times(
     climbs = {
         (caller, callee)
         for caller, callee in traced_calls(client, query)
-        if graph.chain_exists(importer=callee, imported=caller)
+        if caller not in ("", callee) and graph.chain_exists(importer=callee, imported=caller)
     }
     assert len(climbs) <= MAX_CLIMBS, "\n".join(map(str, sorted(climbs)))
+
+
+def test_the_smallest_page_crosses_at_most_120_files(client: Client, db: None) -> None:
+    market("98.32")
+    query = {**PLAN, **SMALLEST}
+    client.get(f"/plan/?{urlencode({**query, 'horizon_months': '13'})}")
+    files = {callee for _, callee in traced_calls(client, query)}
+    assert len(files) <= MAX_FILES, "\n".join(sorted(files))

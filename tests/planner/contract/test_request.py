@@ -273,7 +273,7 @@ def test_fields_at_the_top_are_answered_with_where_they_stand() -> None:
 
 def test_a_field_of_another_kind_of_work_is_answered_with_the_kind() -> None:
     expected = "is not a known field; it belongs to kind training"
-    assert refusal_of(TEN_HOURS | {"tokens": 8}) == expected
+    assert refusal_of(TEN_HOURS | {"optimizer": 8}) == expected
     assert (
         refusal_of(SOME_TRAINING | {"loader": 8})
         == "is not a known field; it belongs to kind samples"

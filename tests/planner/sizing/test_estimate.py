@@ -188,7 +188,7 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
         (
             {"workload": {"kind": "guess"}},
             "workload.kind",
-            "allowed are accelerator_hours, training",
+            "'guess' is not known; allowed are accelerator_hours",
         ),
         (
             {"workload": training(sequence_length=100_000_000)},
