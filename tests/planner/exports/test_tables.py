@@ -56,13 +56,13 @@ def test_text_that_would_run_is_marked(text: str) -> None:
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("text", [*EVIL, *INSIDE])
-def test_no_cell_runs_however_the_file_is_separated(text: str, separator: str) -> None:
-    raw = csv_bytes("abc", [{"a": "first", "b": text, "c": "last"}]).decode()
-    lines = raw.replace("\r", "\n").split("\n")
-    for line in [raw, *lines]:
-        for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
-            assert not [cell for cell in row if cell.lstrip(' "').startswith(SIGNS)], row
+def test_no_cell_runs_however_the_file_is_separated(separator: str) -> None:
+    for text in [*EVIL, *INSIDE]:
+        raw = csv_bytes("abc", [{"a": "first", "b": text, "c": "last"}]).decode()
+        lines = raw.replace("\r", "\n").split("\n")
+        for line in [raw, *lines]:
+            for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
+                assert not [cell for cell in row if cell.lstrip(' "').startswith(SIGNS)], row
 
 
 def test_a_csv_file_says_that_it_is_utf_8() -> None:

@@ -63,15 +63,14 @@ KNOWN_NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "slug"), KNOWN_NAMES.items())
-def test_usual_names_resolve(name: str, slug: str) -> None:
-    assert resolve(name).slug == slug
+def test_usual_names_resolve() -> None:
+    assert {name: resolve(name).slug for name in KNOWN_NAMES} == KNOWN_NAMES
 
 
-@pytest.mark.parametrize("one", all_accelerators(), ids=lambda one: one.slug)
-def test_every_slug_name_and_alias_resolves_to_its_own_row(one: Accelerator) -> None:
-    for text in (one.slug, one.name, *one.aliases, *one.api_names):
-        assert resolve(text) is one, text
+def test_every_slug_name_and_alias_resolves_to_its_own_row() -> None:
+    for one in all_accelerators():
+        for text in (one.slug, one.name, *one.aliases, *one.api_names):
+            assert resolve(text) is one, text
 
 
 def test_trap_3_a100_never_matches_a100_80gb() -> None:

@@ -18,15 +18,15 @@ from pricing.market.accelerators import (
 NEAR = near_accelerators()
 
 
-@pytest.mark.parametrize("near", NEAR, ids=lambda near: near.name)
-def test_each_is_refused_with_one_that_is_known(near):
-    assert find(near.name) is None
-    with pytest.raises(InvalidInput) as refused:
-        resolve(near.name)
-    words = refused.value.message
-    assert "is not a known accelerator: it is " in words
-    assert f"name {get(near.instead).slug} in its place" in words
-    assert re.search(r"20(1\d|2\d)$", near.source)
+def test_each_is_refused_with_one_that_is_known():
+    for near in NEAR:
+        assert find(near.name) is None
+        with pytest.raises(InvalidInput) as refused:
+            resolve(near.name)
+        words = refused.value.message
+        assert "is not a known accelerator: it is " in words
+        assert f"name {get(near.instead).slug} in its place" in words
+        assert re.search(r"20(1\d|2\d)$", near.source)
 
 
 @pytest.mark.parametrize(
