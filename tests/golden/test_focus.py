@@ -6,6 +6,7 @@ import csv
 import io
 from collections import defaultdict
 from decimal import Decimal
+from functools import cache
 
 import pytest
 
@@ -24,7 +25,9 @@ CAPITAL = ("capex", "install", "network_storage", "spares")
 COMMITTED = ("commitment", "upfront")
 
 
+@cache
 def rows(name: str, key: str) -> list[Row]:
+    """Read once for all tests, which change none."""
     raw = export(answered(name), Context(scenario=key), "focus").decode()
     return list(csv.DictReader(io.StringIO(raw)))
 

@@ -220,6 +220,21 @@ def test_a_lease_and_a_purchase_of_one_server_compete(kept_by_lessor: float, cat
     assert categories & {"capex", "lease"} == {category}
 
 
+@pytest.mark.parametrize(("months", "can_be_signed"), [(24, True), (25, False)])
+def test_a_lease_within_the_plan_is_signed_where_it_ends_with_the_plan_at_the_latest(
+    months: int, can_be_signed: bool
+) -> None:
+    leased = SERVER | {"financing": {"method": "lease", "months": months - 2}}
+    request = request_of(2920, on_prem=OWNING | {"servers": [leased]}, term_end="within")
+    assert solved(request).scenarios[ScenarioKey.ON_PREM].feasible == can_be_signed
+
+
+def test_a_server_of_one_s_own_stands_in_a_data_centre_and_is_looked_after() -> None:
+    found = solved(request_of(2920, on_prem={"servers": [SERVER]}))
+    categories = {line.category.value for line in found.scenarios[ScenarioKey.ON_PREM].lines}
+    assert {"colocation", "staff"} <= categories
+
+
 @pytest.mark.parametrize("financing", [{}, {"method": "purchase"}])
 def test_one_server_twice_with_one_way_of_paying_is_refused(financing: dict[str, Any]) -> None:
     again = {"server": "dgx-h100"} | ({"financing": financing} if financing else {})

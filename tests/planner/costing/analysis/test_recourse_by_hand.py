@@ -289,6 +289,11 @@ def test_late_work_starts_later_at_the_prices_of_then() -> None:
 
 def test_nothing_is_started_where_it_could_not_be_delivered() -> None:
     assert started(cohort(1, 4, can=(True, False, True, True))) == 0.0
+    # Servers that are sold in some months alone come when they are sold again.
+    one = cohort(1, 4, can=(True, True, False, True))
+    bought = replace(one.source, purchase_option="owned", available=one.costs.can_start)
+    late = started(replace(one, source=bought), slip=1)
+    assert late == started(replace(one, source=bought), slip=2) == pytest.approx(4 * (40 + 400 * 4))
 
 
 def test_later_units_serve_and_are_resold() -> None:
