@@ -168,5 +168,5 @@ def test_of_many_months_those_between_simulated_ones_are_a_node_away_at_most():
     pools = zip(months, smallest_pools(months), strict=True)
     between = [(month, pool) for month, pool in pools if not pool.simulated_jobs]
     assert len(between) == MOST_SIMULATED
-    for month, pool in between[::3]:
+    for month, pool in between[::4]:
         assert abs(pool.accelerators - smallest_pool(month).accelerators) <= 3

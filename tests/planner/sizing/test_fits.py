@@ -41,6 +41,7 @@ def same(now, then):
     )
 
 
+@pytest.mark.sweep
 def test_the_product_holds_the_fits_of_the_evidence():
     """`python -m tools.sizing_fit` writes them anew."""
     assert same(fit_rates() | fit_runs(), fitted())

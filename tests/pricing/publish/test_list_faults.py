@@ -100,7 +100,7 @@ FAULTS: dict[str, ListFault] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("is_first", [False, True], ids=["published", "empty database"])
 @pytest.mark.parametrize("provider", CLOUDS)
 @pytest.mark.parametrize("name", FAULTS)

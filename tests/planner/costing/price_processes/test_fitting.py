@@ -90,6 +90,7 @@ def test_where_spot_goes_is_told_by_prices_that_were_set_anew(series: pd.DataFra
     assert last.discount_sd < first.discount_sd
 
 
+@pytest.mark.sweep
 def test_moves_by_days_are_predicted_from_what_was_seen_before(folder: Path) -> None:
     """On demand is cut once, spot with it and once alone: days on which all prices of a family at
     a provider move are one shock each."""
