@@ -229,6 +229,8 @@ def test_a_card_too_small_for_the_states_is_refused():
         sized("nvidia-t4", parameters=20e9, **work)
     two = sized("nvidia-t4", parameters=1e9, **work)
     assert two.min_accelerators == 2
+    words = "hold the 1,000,000,000 parameters trained with AdamW: they are sharded over 2 or more"
+    assert any(words in one for one in two.warnings)
     assert two.memory_gib == pytest.approx(14.9 / 2 + 1.1, abs=0.1)
     with pytest.raises(InvalidInput, match="allowed are 2 or more"):
         sized("nvidia-t4", 1, parameters=1e9, **work)
