@@ -9,9 +9,7 @@ that chance that lies within the middle 80 % (see docs/price-processes.md).
 from __future__ import annotations
 
 import math
-import statistics
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +26,7 @@ from planner.costing.price_processes.process import (
     find_in,
     find_process,
 )
-from tests.bench.row import Row
+from tests.bench.row import Row, cpu_ms
 from tests.planner.costing.price_processes.marginal import sorted_log_factors
 from tools.price_processes import histories
 from tools.price_processes.backtest import inside
@@ -88,21 +86,10 @@ def _speed() -> Row:
     processes = [find_process(slug, kind) for slug in slugs for kind in kinds]
     processes.append(find_process(slugs[0], PriceKind.HARDWARE))
     processes[1] = replace(processes[1], discount=-0.5)
-    ours = _cpu_ms(lambda: draw_paths(processes, MONTHS, SAMPLES, 7))
+    ours = cpu_ms(lambda: draw_paths(processes, MONTHS, SAMPLES, 7))
     shape = (len(processes), SAMPLES, MONTHS)
-    floor = _cpu_ms(lambda: np.random.default_rng(7).standard_normal(shape))
+    floor = cpu_ms(lambda: np.random.default_rng(7).standard_normal(shape))
     return Row("2,000 samples of 36 months of 10 prices", ours, floor, "<= 10 ms", ours <= 10)
-
-
-def _cpu_ms(work: Callable[[], object], times: int = 15) -> float:
-    """Median processor time of `work`, ms: other programs of the machine do not count."""
-    work()
-    taken = []
-    for _ in range(times):
-        began = time.process_time()
-        work()
-        taken.append((time.process_time() - began) * 1e3)
-    return statistics.median(taken)
 
 
 SCORED_LAGS = (6, 12, 24)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import EstimateRequest, estimate
 from tests.bench.reports import must_hold, teams
 from tests.bench.reports import sizing as report
-from tests.bench.row import Row
+from tests.bench.row import Row, cpu_ms
 
 REQUEST = {
     "workload": {
@@ -81,27 +79,16 @@ def _print_promises(promises: list[must_hold.Line]) -> None:
 
 def _times() -> list[Row]:
     workload = REQUEST["workload"]
-    floor = _cpu_ms(lambda: parse(Training, workload))
-    one = _cpu_ms(lambda: estimate(REQUEST))
-    ranked = _cpu_ms(lambda: estimate(REQUEST).candidates)
+    floor = cpu_ms(lambda: parse(Training, workload))
+    one = cpu_ms(lambda: estimate(REQUEST))
+    ranked = cpu_ms(lambda: estimate(REQUEST).candidates)
     asked = parse(EstimateRequest, REQUEST)
-    whole = _cpu_ms(lambda: estimate(asked).answer.to_json())
+    whole = cpu_ms(lambda: estimate(asked).answer.to_json())
     return [
         Row("one estimate", one, floor, "< 1 ms", one < 1),
         Row("one estimate and the ranking", ranked, floor, "< 30 ms", ranked < 30),
         Row("the whole answer as a dict", whole, floor, "< 35 ms", whole < 35),
     ]
-
-
-def _cpu_ms(work: Callable[[], object], times: int = 25) -> float:
-    """Median processor time of `work`, ms: other programs of the machine do not count."""
-    work()
-    taken = []
-    for _ in range(times):
-        began = time.process_time()
-        work()
-        taken.append((time.process_time() - began) * 1e3)
-    return statistics.median(taken)
 
 
 def _row(name: str, ours: float, floor: float, hold: str, ok: bool) -> Row:

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.core.cache import cache
+from django.db import transaction
+
+from tests.planner.api.world import World
 
 
 @pytest.fixture(autouse=True)
@@ -11,3 +17,11 @@ def _quick_settings(settings):
     settings.API_REQUESTS_PER_MINUTE = 0
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
     cache.clear()
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """One world for a module; what a request does is undone."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)

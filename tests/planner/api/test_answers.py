@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from django.db import transaction
 from rest_framework.test import APIClient
 
 from planner.api.answers import render_answer
@@ -137,13 +135,6 @@ READS = [o for o in OPERATIONS if o.method == "get" and o.ok == 200]
 READS_WITHOUT_JSON = (
     *("schema", "docs", "saved-comparison-export", "saved-portfolio-export", "team-focus"),
 )
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker) -> Iterator[World]:
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World()
-        transaction.set_rollback(True)
 
 
 def test_saved_plans_and_jobs_take_the_same_tables(world: World) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +75,6 @@ def call(operation: Operation, world: World) -> Any:
         transaction.set_rollback(True)
     assert response.status_code == operation.ok, (str(operation), response.content[:300])
     return response
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker) -> Iterator[World]:
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World()
-        transaction.set_rollback(True)
 
 
 @pytest.mark.skipif(os.environ.get("EXAMPLES") != "1", reason="writes the examples")

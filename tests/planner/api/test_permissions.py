@@ -17,14 +17,6 @@ pytestmark = pytest.mark.django_db
 UNSEEN = {"uuid": uuid.UUID(int=4711), "slug": "no-such-team"}
 
 
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker):
-    """One world for the whole module; each request is undone."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World()
-        transaction.set_rollback(True)
-
-
 @pytest.fixture(autouse=True)
 def _nothing_leaves(settings):
     settings.TASKS_INLINE = False

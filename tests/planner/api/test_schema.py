@@ -69,13 +69,6 @@ def checks() -> list[Any]:
     ]
 
 
-@pytest.fixture(scope="module")
-def world(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock(), transaction.atomic():
-        yield World()
-        transaction.set_rollback(True)
-
-
 @pytest.mark.sweep
 def test_the_document_is_valid_and_free_of_warnings(tmp_path) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yaml")

@@ -17,10 +17,6 @@ SERVER = {
     "accelerator_count": 8, "power_kw": 10, "idle_power_kw": 2,
 }  # fmt: skip
 LOAN = {"method": "loan", "months": 24, "interest_rate_per_year": 0.08}
-MOVED = {
-    "discount_rate_per_year": 0.2, "tax_rate": 0.3, "cloud_price_trend_per_year": -0.2,
-    "electricity_per_kwh": 0.4, "cloud_support_rate": 0.1,
-}  # fmt: skip
 OWNED = {"server": "dgx-h100", "units": 1, "bought": "2025-06"}
 
 
