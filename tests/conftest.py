@@ -129,9 +129,16 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, kept_database: Path) -> None:
-    """Passwords are hashed in no time."""
+    """Passwords are hashed in no time, and a page that is sent in parts is read as a whole."""
     from django.conf import settings
+    from django.http import StreamingHttpResponse
 
+    def read_whole(response: StreamingHttpResponse) -> bytes:
+        whole = b"".join(response.streaming_content)
+        response.streaming_content = [whole]
+        return whole
+
+    StreamingHttpResponse.content = property(read_whole)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
     with django_db_blocker.unblock():

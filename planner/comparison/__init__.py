@@ -21,7 +21,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from planner.comparison.answer import build_answer
+from planner.comparison.answer import build_in_steps
 from planner.comparison.early_finish import finish_early
 from planner.comparison.preparation import Preparation
 from planner.comparison.results import ComparisonResults
@@ -63,13 +63,31 @@ def compare(
     `work` bounds what the answer may take: searches and analyses that would take more end early
     and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
     """
+    steps = compare_in_steps(
+        request, catalog, today=today, work=work, report=report, runs_already=runs_already
+    )
+    *_, whole = steps
+    return whole
+
+
+def compare_in_steps(
+    request: Mapping[str, object] | ComparisonRequest,
+    catalog: Catalog,
+    *,
+    today: dt.date | None = None,
+    work: WorkMeter | None = None,
+    report: Report = nobody_waits,
+    runs_already: bool = False,
+) -> Iterator[ComparisonAnswer]:
+    """The same for who shows what is advised while the rest is computed: first the plans with cost
+    and range, last the whole answer. What is refused is refused before the first."""
     today = today or read_clock()
     request = read_request(request)
     if not runs_already:
         check_start(request, today)
     results = solve(request, catalog, today, work, report)
     with _refuse_large(results.request):
-        return build_answer(finish_early(results))
+        yield from build_in_steps(finish_early(results))
 
 
 def read_clock() -> dt.date:

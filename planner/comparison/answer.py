@@ -22,6 +22,7 @@ from planner.comparison.results import ComparisonResults
 from planner.comparison.unknown_prices import find_unknown_prices
 from planner.comparison.verdict import (
     MOST_REASONS,
+    RangeDoubts,
     build_verdict,
     find_range_doubts,
     months_to_pay_back,
@@ -88,30 +89,52 @@ NOT_PROVEN = "Not proven: a price that is not known is likely to turn the advice
 
 def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     """The whole answer."""
-    request, inputs, preparation = results.request, results.inputs, results.preparation
-    sources, scenarios = _list_used_sources(results), build_scenarios(results)
+    *_, whole = build_in_steps(results)
+    return whole
+
+
+def build_in_steps(results: ComparisonResults) -> Iterator[ComparisonAnswer]:
+    """First what is advised, its cost and range; then the whole answer, with what else was weighed:
+    alternatives, drivers and later dates."""
     gains, caveats = find_budget_gains(results), find_range_doubts(results)
     verdict = build_verdict(results, gains, caveats)
     unknown = find_unknown_prices(results)
+    verdict = verdict.model_copy(update={"ask_first": tuple(row.sentence for row in unknown)})
+    first = _build_first(results, verdict, unknown, caveats)
+    yield first
     own, without_own = weigh_sale(results)
     known = [*(gain.alternative for gain in gains or ()), *without_own]
-    alternatives = find_alternatives(results, known)
-    drivers = build_drivers(results)
-    asking = tuple(row.sentence for row in unknown)
-    idle = describe_idle(results)
-    instead = describe_instead(alternatives, verdict.expected, request.currency)
+    alternatives, drivers = find_alternatives(results, known), build_drivers(results)
+    idle, currency = describe_idle(results), results.request.currency
+    instead = describe_instead(alternatives, verdict.expected, currency)
     policy, plan = build_policy(results), results.advised
-    risk = inputs, results.risk_parameters, request.currency
+    risk = results.inputs, results.risk_parameters, currency
     ends = "" if plan is None else describe_end(plan, *risk)
     verdict = verdict.model_copy(
         update={
-            "ask_first": asking,
             "turns": list_turns(drivers),
             "sentence": f"{verdict.sentence} {idle}".rstrip(),
             "reasons": (*filter(None, (ends, own, *instead)), *verdict.reasons)[:MOST_REASONS],
             "waiting": policy.sentence if policy is not None and policy.triggers else "",
         }
     )
+    yield first.model_copy(
+        update={
+            "verdict": verdict,
+            "cheaper_if": alternatives,
+            "drivers": (*drivers, *unknown),
+            "stops": _list_stops(results),
+            "policy": policy,
+            "warnings": list_warnings(results, verdict, caveats),
+        }
+    )
+
+
+def _build_first(
+    results: ComparisonResults, verdict: Verdict, unknown: tuple[Driver, ...], caveats: RangeDoubts
+) -> ComparisonAnswer:
+    request, inputs, preparation = results.request, results.inputs, results.preparation
+    sources = _list_used_sources(results)
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -124,7 +147,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         ),
         assumptions=build_assumptions(results),
         demand=_demand(results, holds=caveats.holds),
-        scenarios=scenarios,
+        scenarios=build_scenarios(results),
         break_even=tuple(
             _copy(
                 BreakEvenRow,
@@ -138,7 +161,6 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         verdict=verdict,
         cost_per_million_tokens=_cost_of_tokens(results, verdict),
         recommendation=_recommendation(results, unknown),
-        cheaper_if=alternatives,
         offers={s.offer_id: build_offer(s) for s in sources if s.offer_id},
         region_names=_name_regions(results, sources),
         servers=tuple(
@@ -147,9 +169,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
             if source.is_owned
         ),
         risk=_risk(results.risk, holds=caveats.holds),
-        drivers=(*drivers, *unknown),
-        stops=_list_stops(results),
-        policy=policy,
+        drivers=unknown,
         warnings=list_warnings(results, verdict, caveats),
     )
 

@@ -74,7 +74,6 @@ def spend_from(budget: Budget) -> Iterator[None]:
         yield
     finally:
         _budget.reset(token)
-        budget.measure()
 
 
 def current_budget() -> Budget:

@@ -12,12 +12,21 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.http import (
+    FileResponse,
+    HttpRequest,
+    HttpResponse,
+    JsonResponse,
+    StreamingHttpResponse,
+    UnreadablePostError,
+)
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
@@ -243,31 +252,46 @@ class RequestLog(Middleware):
         start = time.perf_counter()
         with logs.use_request_id(request_id):
             response = self.get_response(request)
-            seconds = time.perf_counter() - start
-            match = request.resolver_match
-            route = f"/{match.route}" if match else ""
-            method = request.method if request.method in METHODS else "other"
-            REQUEST_SECONDS.labels(method, route, response.status_code).observe(seconds)
-            if settings.LOG_FORMAT == "json":
-                logger.info(
-                    "%s %s %d",
-                    method,
-                    route,
-                    response.status_code,
-                    extra={
-                        "method": method,
-                        "route": route,
-                        "status": response.status_code,
-                        "duration_ms": round(seconds * 1000, 1),
-                    },
-                )
+        when_sent(response, partial(_measure, request, response, request_id, start))
         response.headers[HEADER] = request_id
         if request.method == "HEAD" and not response.streaming:
             response.content = b""  # The server warns of a body that it may not send.
         return response
 
 
+def _measure(request: HttpRequest, response: HttpResponse, request_id: str, start: float) -> None:
+    seconds = time.perf_counter() - start
+    match = request.resolver_match
+    route = f"/{match.route}" if match else ""
+    method = request.method if request.method in METHODS else "other"
+    status = response.status_code
+    REQUEST_SECONDS.labels(method, route, status).observe(seconds)
+    if settings.LOG_FORMAT == "json":
+        extra = {"method": method, "route": route, "status": status}
+        extra["duration_ms"] = round(seconds * 1000, 1)
+        with logs.use_request_id(request_id):
+            logger.info("%s %s %d", method, route, status, extra=extra)
+
+
+def when_sent(response: HttpResponseBase, then: Callable[[], object]) -> None:
+    """Calls `then` at once; after its last part for an answer that is computed while it is sent."""
+    if not isinstance(response, StreamingHttpResponse) or isinstance(response, FileResponse):
+        then()
+        return
+
+    def parts(content: Any) -> Iterator[bytes]:
+        try:
+            yield from content
+        finally:
+            then()
+
+    response.streaming_content = parts(response.streaming_content)
+
+
 class WorkBudget(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with spend_from(Budget(is_signed_in=lambda: bool(request.user.is_authenticated))):
-            return self.get_response(request)
+        budget = Budget(is_signed_in=lambda: bool(request.user.is_authenticated))
+        with spend_from(budget):
+            response = self.get_response(request)
+        when_sent(response, budget.measure)
+        return response

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +43,11 @@ def compare_once(
         return compare(request, catalog, work=work, report=report, **options)
     answer: ComparisonAnswer = _answer_once(compare, request, catalog, work, options)
     return answer
+
+
+def compare_in_steps_once(*args: Any, **options: Any) -> Iterator[ComparisonAnswer]:
+    """In the place of `compare_in_steps`: the whole answer at once."""
+    return iter([compare_once(*args, **options)])
 
 
 def plan_once(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.answers_once import compare_once, plan_once
+from tests.planner.answers_once import compare_in_steps_once, plan_once
 from tests.planner.workspace import Workspace, market
 
 
@@ -10,7 +10,8 @@ from tests.planner.workspace import Workspace, market
 def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is a database, pages, API and services share the answers of equal questions."""
     if "db" in request.fixturenames or request.node.get_closest_marker("django_db"):
-        monkeypatch.setattr("planner.services.projects.comparisons.compare", compare_once)
+        name = "planner.services.projects.comparisons.compare_in_steps"
+        monkeypatch.setattr(name, compare_in_steps_once)
         monkeypatch.setattr("planner.services.portfolio.portfolios.plan_portfolio", plan_once)
 
 

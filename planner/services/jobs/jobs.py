@@ -191,6 +191,8 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
         logger.exception("Job %s (%s) failed.", job.pk, job.kind)
         detail = "Internal error; see the server log."
         return JobState.FAILED, None, {"detail": detail, "errors": []}
+    finally:
+        budget.measure()
 
 
 def access_for_job(job: Job) -> Access:

@@ -25,6 +25,7 @@ from planner.services.teams.access import (
     require_room,
     require_still,
 )
+from planner.services.teams.team_rates import with_sources
 from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -40,8 +41,8 @@ def plan_for_team(
     def answer(resolved: dict[str, Any]) -> PortfolioAnswer:
         return plan_portfolio(resolved, market, work=current_budget().meter)
 
-    resolved, _, planned = answer_at_rates(request, team, market, answer, "data")
-    return resolved, planned
+    resolved, inherited, planned = answer_at_rates(request, team, market, answer, "data")
+    return resolved, with_sources(planned, inherited)
 
 
 def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 import numpy as np
 
-from planner.comparison import TooLarge, TooMuchWork, compare
+from planner.comparison import TooLarge, TooMuchWork, compare_in_steps
 from planner.contract.accelerator_names import find_software
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
@@ -20,7 +21,7 @@ from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters, GuardRails
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
-from planner.services.teams.team_rates import AnyAnswer, inherit, with_sources
+from planner.services.teams.team_rates import inherit, with_sources
 from planner.services.work_budget import current_budget
 from planner.sizing.candidates.other_chips import with_prices
 from planner.sizing.demand import Candidate
@@ -70,26 +71,43 @@ def compare_for_team(
 
     `report` is told how far a simulation is; `runs_already` lets the plan begin before today.
     """
+    *_, whole = compare_in_steps_for_team(request, team, catalog, report, runs_already)
+    return whole
+
+
+def compare_in_steps_for_team(
+    request: Any,
+    team: Team | None = None,
+    catalog: Catalog | None = None,
+    report: Report = nobody_waits,
+    runs_already: bool = False,
+) -> Iterator[ComparisonOutcome]:
+    """The same, first with what is advised and what it costs, last with everything."""
     market = catalogs.current() if catalog is None else catalog
 
-    def answer(resolved: Request) -> ComparisonAnswer:
+    def begin(resolved: Request) -> tuple[ComparisonAnswer, Iterator[ComparisonAnswer]]:
         meter = current_budget().meter
-        return compare(resolved, market, work=meter, report=report, runs_already=runs_already)
+        steps = compare_in_steps(
+            resolved, market, work=meter, report=report, runs_already=runs_already
+        )
+        return next(steps), steps
 
-    resolved, inherited, result = answer_at_rates(request, team, market, answer)
-    return ComparisonOutcome(dict(request), resolved, inherited, result)
+    resolved, inherited, (first, later) = answer_at_rates(request, team, market, begin)
+    for answer in chain([first], later):
+        yield ComparisonOutcome(dict(request), resolved, inherited, with_sources(answer, inherited))
 
 
 Request = dict[str, Any]
+Answered = TypeVar("Answered")
 
 
 def answer_at_rates(
     request: object,
     team: Team | None,
     market: Catalog,
-    answer: Callable[[Request], AnyAnswer],
+    answer: Callable[[Request], Answered],
     *without: str,
-) -> tuple[Request, dict[str, str], AnyAnswer]:
+) -> tuple[Request, dict[str, str], Answered]:
     """`request` with the rates and defaults of the team, `without` some sections, where each came
     from, and the answer to it. What is too much work here is refused with who may ask for more."""
     if not isinstance(request, Mapping):
@@ -98,7 +116,7 @@ def answer_at_rates(
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates, *without)
     try:
-        return resolved, inherited, with_sources(answer(resolved), inherited)
+        return resolved, inherited, answer(resolved)
     except TooLarge:
         raise
     except TooMuchWork as refusal:

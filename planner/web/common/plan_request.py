@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.models import Team
-from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
+from planner.services.projects.comparisons import ComparisonOutcome, compare_in_steps_for_team
 from planner.services.teams.team_rates import inherit
 from planner.web.common import fields, query_codec
 from planner.web.common.choices import provider_title
@@ -150,33 +150,43 @@ def answer_plan(
     A query string that names price revisions is a shared link: it holds every rate already and
     is answered at those prices. `brief` leaves out risk and sensitivity.
     """
+    *_, whole = answer_plan_in_steps(query, team, brief=brief)
+    return whole
+
+
+def answer_plan_in_steps(
+    query: QueryDict, team: Team | None = None, *, brief: bool = False
+) -> Iterator[ComparisonOutcome]:
+    """The same, first with what is advised and what it costs, last with everything."""
+    request: dict[str, Any] = {}
     try:
         request = read_plan_request(spread_rest(query))
-    except InvalidInput as refusal:
-        return ComparisonOutcome({}, errors=refusal.all())
-    if "workload" not in request:
-        return ComparisonOutcome(request)
-    compared = request
-    if brief:
-        compared = {**request, "sensitivity": False}
-        compared.pop("risk", None)
-    try:
-        risk = compared.get("risk")
-        samples = risk.get("samples") if isinstance(risk, Mapping) else None
-        if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
-            raise InvalidInput(
-                "risk.samples",
-                f"{samples:,.0f} take longer than a page waits; ask for at most "
-                f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
-            )
+        if "workload" not in request:
+            yield ComparisonOutcome(request)
+            return
+        compared = request
+        if brief:
+            compared = {**request, "sensitivity": False}
+            compared.pop("risk", None)
+        _check_samples(compared.get("risk"))
         catalog = pinned_catalog(query)
         is_pinned = catalog is not None
-        outcome = compare_for_team(
+        for outcome in compare_in_steps_for_team(
             compared, None if is_pinned else team, catalog, runs_already=is_pinned
-        )
+        ):
+            yield replace(outcome, request=request)
     except InvalidInput as refusal:
-        return ComparisonOutcome(request, errors=tuple(map(_beside_the_model, refusal.all())))
-    return replace(outcome, request=request)
+        yield ComparisonOutcome(request, errors=tuple(map(_beside_the_model, refusal.all())))
+
+
+def _check_samples(risk: object) -> None:
+    samples = risk.get("samples") if isinstance(risk, Mapping) else None
+    if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
+        raise InvalidInput(
+            "risk.samples",
+            f"{samples:,.0f} take longer than a page waits; ask for at most "
+            f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
+        )
 
 
 def _beside_the_model(refusal: InvalidInput) -> InvalidInput:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
@@ -18,9 +21,10 @@ from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of
 from planner.web.answer.board_pack import PackFacts, board_pack
+from planner.web.answer.in_parts import send_in_parts
 from planner.web.common import plan_request
 from planner.web.common.fields import in_field_unit, with_labels
-from planner.web.common.plan_request import answer_plan, spread_rest
+from planner.web.common.plan_request import answer_plan, answer_plan_in_steps, spread_rest
 from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.common.views import current_team, open_page
 from planner.web.plan.forms import WORKS, PlanForm, begin
@@ -32,7 +36,7 @@ PageContext = dict[str, Any]
 
 @open_page
 @require_safe
-def plan(request: HttpRequest) -> HttpResponse:
+def plan(request: HttpRequest) -> HttpResponseBase:
     address, refused = drop_empty(request.GET), ComparisonOutcome({})
     try:
         query = with_start(spread_rest(address))
@@ -53,27 +57,37 @@ def plan(request: HttpRequest) -> HttpResponse:
     named = plan_request.name_rates(query, team)
     if named is not query and not is_update:
         return HttpResponseRedirect(_page_url(named))
-    outcome = refused if refused.errors else answer_plan(query, team, brief=shows_form)
+    steps = answer_plan_in_steps(query, team, brief=shows_form) if not refused.errors else iter([])
+    first = next(steps, refused)
     if is_update:
-        if outcome.has_answer:
-            answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
-            answer["HX-Push-Url"] = _page_url(query)
-            return answer
-        if not outcome.errors:
-            return _to_whole_page(query)
-        errors = [
-            Message(one.field, in_field_unit(one.field, one.message)) for one in outcome.errors
-        ]
-        context = {"rows": messages_of(request.GET, outcome.errors), "refusals": errors}
-        answer = render(request, "web/answer/refused.html", context)
-        answer["HX-Reswap"] = "none"
-        return answer
-    if outcome.has_answer and not shows_form:
-        context = answer_context(query, outcome) | {"missing_rates": missing_rates}
-        return render(request, "web/plan/answer.html", context)
-    status = 400 if outcome.errors else 200
-    context = _form_context(query, outcome) | {"missing_rates": missing_rates}
+        *_, whole = first, *steps
+        return _edited(request, query, whole)
+    more = {"missing_rates": missing_rates}
+    if first.has_answer and not shows_form:
+
+        def draw(outcome: ComparisonOutcome, problem: str) -> str:
+            context = answer_context(query, outcome) | more | {"problem": problem}
+            return render_to_string("web/plan/answer.html", context, request)
+
+        return send_in_parts(request, chain([first], steps), draw)
+    status = 400 if first.errors else 200
+    context = _form_context(query, first) | more
     return render(request, "web/plan/form_page.html", context, status=status)
+
+
+def _edited(request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome) -> HttpResponse:
+    """What a change in place made of the answer, or why it cannot be used."""
+    if outcome.has_answer:
+        answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
+        answer["HX-Push-Url"] = _page_url(query)
+        return answer
+    if not outcome.errors:
+        return _to_whole_page(query)
+    errors = [Message(one.field, in_field_unit(one.field, one.message)) for one in outcome.errors]
+    context = {"rows": messages_of(request.GET, outcome.errors), "refusals": errors}
+    answer = render(request, "web/answer/refused.html", context)
+    answer["HX-Reswap"] = "none"
+    return answer
 
 
 @open_page
