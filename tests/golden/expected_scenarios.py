@@ -58,12 +58,13 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
 
 
 def group_title(group: list[ScenarioAnswer]) -> str:
-    """Scenarios of one plan; those of owning that own nothing are named by another."""
-    paid_for = {line.category.value for line in group[0].lines}
-    keys = {other.key.value for other in group}
-    unnamed = _unnamed(keys, paid_for) if group[0].feasible else []
-    ordered = [key for key in TITLES if key in keys and key not in unnamed]
-    return " = ".join(TITLES[key] for key in ordered)
+    """Scenarios of one plan have the title of the plainest."""
+    return _titles(group)[0]
+
+
+def _titles(group: list[ScenarioAnswer]) -> list[str]:
+    keys = {one.key.value for one in group}
+    return [title for key, title in TITLES.items() if key in keys]
 
 
 def feasible_groups(answer: ComparisonAnswer) -> list[list[ScenarioAnswer]]:
@@ -100,27 +101,21 @@ def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
         words.append("advised")
     elif not one.allowed:
         words.append("not advised")
-    if one.feasible:
-        words.append(_note(keys, {line.category.value for line in one.lines}))
+    words.append(_note(group))
     return " ".join(filter(None, [*words, "" if one.allowed else one.why_not_allowed]))
 
 
-def _unnamed(keys: set[str], paid_for: set[str]) -> list[str]:
-    """Scenarios of owning whose plan owns nothing: another names it."""
-    owning = [key for key in ("on_prem", "hybrid") if key in keys]
-    return owning if "capex" not in paid_for and keys - set(owning) else []
-
-
-def _note(keys: set[str], paid_for: set[str]) -> str:
-    is_rented = "on_demand" in keys and "cloud" in keys
-    is_unbought = keys & {"on_prem", "hybrid"} and "capex" not in paid_for
-    left_out = ["signed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
-    if left_out:
-        others = [TITLES[key].lower() for key in _unnamed(keys, paid_for)]
-        same = f"same as {' and '.join(others)}: " if others else ""
-        return f"{same}nothing is {' or '.join(left_out)}"
-    rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
-    return "machines rented before and alongside its servers" if rents else ""
+def _note(group: list[ScenarioAnswer]) -> str:
+    """The scenarios of the same plan, and that an owning one rents."""
+    first, *others = _titles(group)
+    paid_for = {line.category.value for line in group[0].lines}
+    same = f"{' and '.join(map(str.lower, others))}: the same" if others else ""
+    if group[0].feasible:
+        same += " plan" if others else ""
+        is_beside = first == TITLES["on_prem"] and paid_for & {"compute", "commitment"}
+        beside = "machines rented before and alongside its servers" if is_beside else ""
+        same = "; ".join(filter(None, [same, beside]))
+    return same[:1].upper() + same[1:]
 
 
 def between_semicolons(reasons: Sequence[str]) -> str:

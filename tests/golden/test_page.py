@@ -54,7 +54,7 @@ COMPARED_WHOLE = {
     "facts",
     "beside-parts",
     "verdict-figures",
-    "verdict-alternatives",
+    "alternatives",
 }
 """Parts of the page that tests compare whole, by class."""
 

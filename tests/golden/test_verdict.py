@@ -33,7 +33,7 @@ pytestmark = pytest.mark.xdist_group("golden")
 
 SERVERS = "servers bought in several months, sensitivity"
 PARTS = (
-    *("answer-bar", "facts", "to-do", "decision", "beside-parts", "chip", "verdict-alternatives"),
+    *("answer-bar", "facts", "to-do", "decision", "beside-parts", "chip", "alternatives"),
     *("alert-warning", "money-sentence"),
 )
 

@@ -5,13 +5,17 @@ Drawn from the answer's own figures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
+from itertools import accumulate
+from typing import Any
 
 from planner.contract.amounts import parse_month, shorten_month
-from planner.contract.answer.common import Category
-from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer, PlanRecord, SavedPlan
 from planner.contract.answer.risk import Driver
-from planner.contract.answer.scenario import ScenarioAnswer, least_changes
+from planner.contract.answer.scenario import ScenarioAnswer, ScenarioRecord, least_changes
 from planner.contract.labels import (
     CHART_ROLES,
     ROLE_TITLES,
@@ -168,41 +172,83 @@ END = "end"
 """Label after the last month: everything due, what is owed afterwards and the resale included."""
 
 
-def cumulative_totals(scenario: ScenarioAnswer, horizon_months: int) -> list[Decimal]:
-    return [*scenario.cumulative_cost[:horizon_months], scenario.require_total()]
+def cumulative_totals(scenario: ScenarioRecord, horizon_months: int) -> list[Decimal]:
+    paid = accumulate(scenario.cash_per_month[:horizon_months])
+    return [*paid, scenario.require_total()]
 
 
 def payback(answer: ComparisonAnswer) -> Chart | None:
-    """Cost so far of the advised plan and of the next best, labelled at the lines; None where
-    each is paid in one month, so that there is nothing to see."""
+    """Cost so far of the advised plan and of the next best, with the range of each at its end;
+    None where each is paid in one month, so that there is nothing to see."""
     plan = answer.recommended
     if plan is None:
         return None
-    most, every = MOST_TIMES * plan.require_total(), list_rivals(answer)
-    rivals = [one for one in every if most <= 0 or one.require_total() <= most]
-    if all(len(set(cumulative_totals(one, answer.horizon_months))) == 1 for one in (plan, *rivals)):
+    rivals = [one for one in list_rivals(answer) if not _is_far_dearer(one, plan)]
+    chart = cost_so_far(answer, [plan, *rivals])
+    if chart is None:
         return None
-    series = [_line(answer, plan, f"Advised: {SCENARIO_TITLES[plan.key]}", "advised")]
-    roles = ("next_best", "rented")
-    series += [
-        _line(answer, rival, SCENARIO_TITLES[rival.key], role)
-        for rival, role in zip(rivals, roles, strict=False)
-    ]
-    mark = _mark(answer, series[0])
+    mark = _mark(answer, chart.series[0])
+    return replace(
+        chart,
+        title="When does the advised plan pay off?" if plan.buys_or_leases else chart.title,
+        series=[
+            replace(line, ends=_ends(answer, one.key))
+            for line, one in zip(chart.series, [plan, *rivals], strict=True)
+        ],
+        marks=[mark] if mark else [],
+        summary=_summary(answer, plan, rivals),
+    )
+
+
+def saved_cost(plan: SavedPlan) -> Chart | None:
+    """The same of a saved plan, beside the cheapest other that could have been advised."""
+    best = plan.recommended
+    if best is None:
+        return None
+    others = [one for one in plan.feasible if one.allowed and one.lines != best.lines]
+    rival = min(others, key=ScenarioRecord.require_present_cost, default=None)
+    is_shown = rival is not None and not _is_far_dearer(rival, best)
+    return cost_so_far(plan, [best, rival] if rival and is_shown else [best])
+
+
+def cost_so_far(answer: PlanRecord[Any], plans: Sequence[ScenarioRecord]) -> Chart | None:
+    """Of the plan that is advised, then of others."""
+    totals = [cumulative_totals(one, answer.horizon_months) for one in plans]
+    if all(len(set(one)) == 1 for one in totals):
+        return None
+    titles = [SCENARIO_TITLES[one.key] for one in plans]
     return Chart(
         key="cumulative",
-        title="When does the advised plan pay off?"
-        if plan.buys_or_leases
-        else "How does the cost add up?",
+        title="How does the cost add up?",
         kind="line",
         x_label="month",
         y_label=f"spent so far if the work goes as stated, {answer.currency}",
         unit=answer.currency,
         x=[*map(shorten_month, answer.months), END],
-        series=series,
-        marks=[mark] if mark else [],
-        summary=_summary(answer, plan, rivals),
+        series=[
+            Series(name, [*map(float, values)], role, dashed=role != "advised")
+            for name, values, role in zip(
+                [f"Advised: {titles[0]}", *titles[1:]],
+                totals,
+                ("advised", "next_best", "rented"),
+                strict=False,
+            )
+        ],
+        summary="The cost of the plan so far.",
     )
+
+
+def _is_far_dearer(one: ScenarioRecord, plan: ScenarioRecord) -> bool:
+    most = MOST_TIMES * plan.require_total()
+    return 0 < most < one.require_total()
+
+
+def _ends(answer: ComparisonAnswer, key: ScenarioKey) -> tuple[float, float] | None:
+    risk = answer.risk
+    spread = risk.range_of(key) if risk is not None and risk.holds else None
+    if spread is None or spread.total_p10 is None or spread.total_p90 is None:
+        return None
+    return float(spread.total_p10), float(spread.total_p90)
 
 
 def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
@@ -215,11 +261,6 @@ def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
     if plan and plan.buys_or_leases and rented and all(rented.lines != one.lines for one in rivals):
         rivals.append(rented)
     return rivals
-
-
-def _line(answer: ComparisonAnswer, plan: ScenarioAnswer, name: str, role: str) -> Series:
-    totals = cumulative_totals(plan, answer.horizon_months)
-    return Series(name, [float(total) for total in totals], role, dashed=role != "advised")
 
 
 def _mark(answer: ComparisonAnswer, advised: Series) -> Mark | None:

@@ -32,6 +32,7 @@ from planner.contract.labels import (
 )
 from planner.exports.focus import describe_discount
 from planner.web.common.formatting import money, plain, singular
+from pricing.common.words import capitalize_first
 
 PURCHASE_VERBS: Mapping[str, str] = {
     "server": "bought",
@@ -207,7 +208,6 @@ class FiscalTable:
         return cls(tuple(shown), tuple(rows))
 
 
-_OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
 _RENTED = (Category.COMPUTE, Category.COMMITMENT)
 
 
@@ -244,14 +244,8 @@ class ScenarioRow:
 
     @property
     def title(self) -> str:
-        """`On demand = Cloud`; a plan that only rents is not called by an owning scenario."""
-        return " = ".join(SCENARIO_TITLES[key] for key in self._named)
-
-    @property
-    def _named(self) -> tuple[ScenarioKey, ...]:
-        if not self.scenario.feasible or self.scenario.buys_or_leases:
-            return self.keys
-        return tuple(key for key in self.keys if key not in _OWNING) or self.keys
+        """The plainest of them: what only rents is not called by an owning scenario."""
+        return SCENARIO_TITLES[self.keys[0]]
 
     @property
     def carbon_sources(self) -> list[str]:
@@ -264,22 +258,15 @@ class ScenarioRow:
 
     @property
     def note(self) -> str:
-        """What the plan leaves out, or holds, that the title does not say."""
+        """Which scenarios are the same, and what the plan holds that the title does not say."""
+        others = [SCENARIO_TITLES[key].lower() for key in self.keys[1:]]
+        same = f"{' and '.join(others)}: the same plan" if others else ""
         if not self.scenario.feasible:
-            return ""
-        keys = set(self.keys)
-        left_out = []
-        if ScenarioKey.ON_DEMAND in keys and ScenarioKey.CLOUD in keys:
-            left_out.append("signed")
-        if keys & _OWNING and not self.scenario.buys_or_leases:
-            left_out.append("bought")
-        if left_out:
-            others = [SCENARIO_TITLES[key].lower() for key in self.keys if key not in self._named]
-            same = f"same as {' and '.join(others)}: " if others else ""
-            return f"{same}nothing is {' or '.join(left_out)}"
+            return capitalize_first(same.removesuffix(" plan"))
         rents = any(category in self.scenario.cost_by_category for category in _RENTED)
-        is_named_for_owning = ScenarioKey.ON_PREM in keys and rents
-        return "machines rented before and alongside its servers" if is_named_for_owning else ""
+        is_named_for_owning = self.keys[0] is ScenarioKey.ON_PREM and rents
+        beside = "machines rented before and alongside its servers" if is_named_for_owning else ""
+        return capitalize_first("; ".join(filter(None, (same, beside))))
 
 
 def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:

@@ -22,6 +22,8 @@ class Series:
     values: Sequence[float | None]
     role: str = ""
     dashed: bool = False
+    ends: tuple[float, float] | None = None
+    """Between what its last value lies in 8 of 10 cases."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeS
 
 
 def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
-    values = (value for one in chart.series for value in _known(one.values))
+    values = (value for one in chart.series for value in _known([*one.values, *(one.ends or ())]))
     scale, shares = Scale.over([0.0, *values]), _shares(chart.x)
     drawn = [*_value_axis(chart, scale)]
     drawn += _names_below([*zip(shares, map(_name, chart.x), strict=True)], TOP + PLOT + 18)
@@ -182,6 +182,7 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
                 drawn.append(_path(steps, series_class(one, i), dashed=one.dashed))
         if chart.kind == "points":
             drawn += _dots(chart, one, shares, scale, series_class(one, i))
+    drawn += _draw_ends(chart, scale)
     if chart.kind == "line":
         drawn += _notes(chart, shares, 1 / max(len(shares), 1))
     for mark in chart.marks:
@@ -197,6 +198,19 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
 
 def _is_known(at: tuple[float, float | None]) -> bool:
     return at[1] is not None
+
+
+def _draw_ends(chart: Chart, scale: Scale) -> Iterator[SafeString]:
+    """A bar at the end of a line: the range of its last value."""
+    at = RIGHT + 0.3
+    for i, one in enumerate(chart.series):
+        if one.ends is not None:
+            low, high = (_y(scale.at(value)) for value in one.ends)
+            yield element(
+                "rect", class_=series_class(one, i), x=_percent(at), y=high, width="0.7%",
+                height=round(low - high, 2),
+            )  # fmt: skip
+            at += 0.9
 
 
 def _dots(

@@ -21,6 +21,7 @@ from planner.services.alerts.project_summaries import changes_since, current_rev
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
 from planner.web.answer import board_pack
+from planner.web.answer.charts import saved_cost
 from planner.web.common import views
 from planner.web.common.formatting import unseparated
 from planner.web.common.plan_request import PRICES, pinned_catalog, read_plan_request
@@ -38,7 +39,8 @@ def saved_pack(saved: SavedComparison, facts: board_pack.PackFacts) -> bytes:
     plan = saved.read_plan()
     budget = budget_of_project(saved)
     left = [board_pack.text(budget)] if budget else []
-    parts = [*board_pack.head(plan, facts), *left]
+    chart = saved_cost(plan)
+    parts = [*board_pack.head(plan, facts), *left, *([board_pack.picture(chart)] if chart else [])]
     for section in saved.rows:
         parts.append(board_pack.text(section["title"], board_pack.HEADING))
         parts.append(board_pack.table(section["rows"], (0.4, 0.45, 0.15), header=False))
@@ -79,6 +81,7 @@ def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "team": saved.team,
         "saved": saved,
         "budget": budget_of_project(saved),
+        "chart": saved_cost(saved.read_plan()),
         "moved": changes_since(saved, current_revisions()),
         "formats": [(form, entry.title) for form, entry in FORMATS.items()],
         "states": list(State),
