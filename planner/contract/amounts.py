@@ -35,11 +35,20 @@ def format_money(amount: Decimal | float, currency: str) -> str:
 
     >>> format_money(1234567.891, "EUR"), format_money(Decimal("0.06"), "USD")
     ('1,234,568 EUR', '0.06 USD')
-    >>> format_money(950, "JPY")
-    '950 JPY'
+    >>> format_money(950, "JPY"), format_money(-31000, "EUR")
+    ('950 JPY', '−31,000 EUR')
     """
     digits = decimals_of(currency) if abs(float(amount)) < TO_THE_CENT else 0
-    return f"{amount:,.{digits}f} {currency}"
+    return f"{write_figure(amount, digits)} {currency}"
+
+
+def write_figure(figure: Decimal | float, digits: int) -> str:
+    """A figure for readers, thousands separated, below 0 with a minus sign, never `-0`.
+
+    >>> write_figure(-1234.5, 0), write_figure(-0.2, 0)
+    ('−1,234', '0')
+    """
+    return f"{figure:z,.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def format_difference(more: Decimal, less: Decimal, currency: str) -> str:

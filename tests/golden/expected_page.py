@@ -202,7 +202,7 @@ def _paying_use(when: str, share: float | None) -> str:
 
 
 def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
-    rows = []
+    rows, digits = [], max(2 * (one.quantity % 1 > 0) for one in shown.costs_by_source)
     for one in shown.costs_by_source:
         offer, currency = answer.offers.get(one.offer_id), answer.currency
         price = rate(one.lowest_unit_price, currency)
@@ -212,7 +212,7 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
         provider = PROVIDERS.get(one.provider, one.provider)
         region = answer.region_names.get(f"{one.provider}:{one.region}", one.region)
         server = next((s for s in answer.servers if s.key == one.source), None)
-        quantity = number(one.quantity, 0 if one.quantity == round(one.quantity) else 2)
+        quantity = number(one.quantity, digits)
         source = offer.source if offer else ""
         if offer and offer.multiplier != 1:
             sign = "−" if offer.multiplier < 1 else "+"

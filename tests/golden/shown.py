@@ -17,7 +17,7 @@ def exact(value: Any) -> Decimal:
 
 
 def money(value: Any, currency: str) -> str:
-    return f"{exact(value):,.0f} {currency}"
+    return f"{number(value)} {currency}"
 
 
 def rate(value: Any, currency: str) -> str:
@@ -26,7 +26,7 @@ def rate(value: Any, currency: str) -> str:
 
 
 def percent(value: Any, digits: int = 0) -> str:
-    return f"{exact(value) * 100:.{digits}f}%"
+    return f"{number(exact(value) * 100, digits)}%"
 
 
 def unit_word(unit: str) -> str:
@@ -45,7 +45,7 @@ def add_up(exact: list[Any]) -> list[int]:
 
 
 def number(value: Any, digits: int = 0) -> str:
-    return f"{exact(value):,.{digits}f}"
+    return f"{exact(value):z,.{digits}f}".replace("-", "−")
 
 
 def plain(value: Any) -> str:

@@ -27,6 +27,7 @@ from tests.golden.page import (
     tables,
     text,
 )
+from tests.golden.shown import money
 
 pytestmark = pytest.mark.xdist_group("golden")
 """One process answers the nine requests once for all of them."""
@@ -115,13 +116,13 @@ def made_up(owed: int, budget: str) -> ComparisonAnswer:
 def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
     answer = made_up(owed, budget)
     shown = figures(drop(render_answer(answer), ON_HOVER))
-    left = [f"{int(budget) + extra:,} USD" for extra in (0, 1000, 2000)]
+    left = [money(int(budget) + extra, "USD") for extra in (0, 1000, 2000)]
     assert shown[: 20 + (owed < 0)] == [
         ["Total", "1,234,568 USD"],
         ["In today's money", "1,134,567 USD"],
         ["Expected cost", "1,250,000 USD"],
         ["Risk allowance: hours", "20,000 USD"],
-        ["Risk allowance: resale", "-4,568 USD"],
+        ["Risk allowance: resale", "−4,568 USD"],
         ["8 of 10 cases, from", "934,567 USD"],
         ["8 of 10 cases, to", "2,034,567 USD"],
         ["Capital to approve now", "334,567 USD"],

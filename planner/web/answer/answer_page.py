@@ -184,6 +184,11 @@ class AnswerPage:
         return tables.cost_rows(self.shown.costs_by_source, self.answer, self.answer.region_names)
 
     @property
+    def quantity_digits(self) -> int:
+        """Decimals of all quantities in their column."""
+        return 0 if all(row.is_whole for row in self.sources) else 2
+
+    @property
     def peak(self) -> str:
         """Most accelerators at once, to a tenth: `3.3 accelerators`."""
         most = round(self.answer.demand.highest_peak, 1)

@@ -37,7 +37,7 @@ from planner.web.answer.tables import PurchaseRow
 from planner.web.common.chart import Chart
 from planner.web.common.chart_svg import DRAW, join, series_class
 from planner.web.common.formatting import money, number, worked
-from pricing.common.words import pluralize
+from pricing.common.words import capitalize_first, pluralize
 
 REGULAR, BOLD = "Pack", "Pack-Bold"
 INK, GREY, LINE, SHADE = (HexColor(one) for one in ("#1a1f26", "#57606a", "#c9ced6", "#f1f3f5"))
@@ -261,6 +261,8 @@ class PackFacts:
     address: str = ""
     """Absolute, of the answer's page."""
     context: Context = field(default_factory=Context)
+    is_named: bool = True
+    """Whether the title is a person's; ours says the months already."""
 
     @property
     def title(self) -> str:
@@ -273,13 +275,13 @@ def head(answer: PlanRecord[Any], facts: PackFacts) -> Iterator[platypus.Flowabl
     about = (
         context.team,
         context.project,
-        "" if span in facts.title else span,
+        span if facts.is_named else "",
         f"amounts in {answer.currency}",
         f"{step.state} {_done(step.at, step.by)}" if step else "",
         f"printed {_done(facts.printed, facts.author)}",
     )
     yield text(facts.title, TITLE)
-    yield text(" · ".join(filter(None, about)), SMALL)
+    yield text(capitalize_first(" · ".join(filter(None, about))), SMALL)
     yield platypus.Spacer(1, 8)
 
 

@@ -188,13 +188,12 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
     if chart is None:
         return None
     mark = _mark(answer, chart.series[0])
+    ends = [_ends(answer, one.key) for one in (plan, *rivals)]
     return replace(
         chart,
+        y_label=f"{chart.y_label}; bars: the end in 8 of 10 cases" if any(ends) else chart.y_label,
         title="When does the advised plan pay off?" if plan.buys_or_leases else chart.title,
-        series=[
-            replace(line, ends=_ends(answer, one.key))
-            for line, one in zip(chart.series, [plan, *rivals], strict=True)
-        ],
+        series=[replace(line, ends=two) for line, two in zip(chart.series, ends, strict=True)],
         marks=[mark] if mark else [],
         summary=_summary(answer, plan, rivals),
     )

@@ -105,8 +105,8 @@ class SourceRow:
         return amounts.name_day(self.offer.as_of) if self.offer.as_of else "undated"
 
     @property
-    def quantity_digits(self) -> int:
-        return 0 if self.cost.quantity == round(self.cost.quantity) else 2
+    def is_whole(self) -> bool:
+        return self.cost.quantity == round(self.cost.quantity)
 
 
 def purchase_rows(

@@ -69,13 +69,14 @@ class Scale:
 
 def short(value: float) -> str:
     """
-    >>> [short(one) for one in (0, 0.25, 1500, 2_500_000)]
-    ['0', '0.25', '1.5k', '2.5M']
+    >>> [short(one) for one in (0, 0.25, 1500, -2_500_000)]
+    ['0', '0.25', '1.5k', '−2.5M']
     """
+    sign = "\N{MINUS SIGN}" if value < 0 else ""
     for limit, suffix in ((1e9, "bn"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
-            return f"{value / limit:.4g}{suffix}"
-    return f"{value:.4g}"
+            return f"{sign}{abs(value) / limit:.4g}{suffix}"
+    return f"{sign}{abs(value):.4g}"
 
 
 def series_class(series: Series, index: int) -> str:

@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
-from planner.contract.amounts import decimals_of, name_day, name_month
+from planner.contract.amounts import decimals_of, name_day, name_month, write_figure
 from planner.contract.answer.comparison import PriceAge, PriceCoverage
 from planner.contract.answer.estimate import CpuNote
 from planner.contract.labels import accelerator_name, join_reasons, traits, unit_words
@@ -73,25 +73,25 @@ def cloud(name: str) -> str:
 def money(figure: Decimal, currency: str = "USD") -> str:
     """Whole units with thousands separated, below half a unit its hundredths: `1,234,567 USD`."""
     digits = decimals_of(currency) if _A_HUNDREDTH <= abs(figure) < _A_HALF else 0
-    return f"{figure:,.{digits}f}\u00a0{currency}"
+    return f"{write_figure(figure, digits)}\u00a0{currency}"
 
 
 @_of_figure
 def rate(figure: Decimal, currency: str = "USD") -> str:
     """A price per hour: four decimals below 1, two above: `6.88 USD`."""
-    return f"{figure:,.{4 if abs(figure) < 1 else 2}f}\u00a0{currency}".rstrip()
+    return f"{write_figure(figure, 4 if abs(figure) < 1 else 2)}\u00a0{currency}".rstrip()
 
 
 @_of_figure
 def percent(figure: Decimal, digits: int = 0) -> str:
     """A fraction as percent: 0.083 → `8.3%` with digits 1."""
-    return f"{figure * 100:.{digits}f}%"
+    return f"{write_figure(figure * 100, digits)}%"
 
 
 @_of_figure
 def number(figure: Decimal, digits: int = 0) -> str:
     """A figure with thousands separated: `8,556`."""
-    return f"{figure:,.{digits}f}"
+    return write_figure(figure, digits)
 
 
 def _shorten(hours: Decimal) -> tuple[str, bool]:

@@ -170,6 +170,7 @@ def pack(request: HttpRequest) -> HttpResponse:
         author=author_of(request),
         address=request.build_absolute_uri(page_address),
         context=Context(name=page.title),
+        is_named=bool(outcome.answer.name),
     )
     return offer_file(board_pack(page, facts), facts.title, PDF)
 

@@ -87,7 +87,7 @@ def test_rows_stack_to_the_right_and_what_is_negative_to_the_left():
     boxes = bars(drawn("hbar", series, x=["plan", "other"], unit="USD"))
     found = [(one.find("title").text, percent(one, "x"), percent(one, "width")) for one in boxes]
     unit = 97 / 125  # ticks from -25 to 100
-    assert [said for said, _, _ in found] == ["cost: 80 USD", "resale: -20 USD", "cost: 40 USD"]
+    assert [said for said, _, _ in found] == ["cost: 80 USD", "resale: −20 USD", "cost: 40 USD"]
     assert [x for _, x, _ in found] == pytest.approx(
         [1 + 25 * unit, 1 + 5 * unit, 1 + 25 * unit], abs=0.01
     )
