@@ -295,7 +295,7 @@ def _on_the_page(answer: ComparisonAnswer) -> list[str]:
 
 
 def asked(answer: ComparisonAnswer) -> list[list[str]]:
-    """What a kept answer says of its question: it has no address that would say more."""
+    """What stands above the answer's own assumptions."""
     rows = [
         ["First month", day(answer.month(0)).removeprefix("1 "), "month", "given", "the request"],
         ["Horizon", str(answer.horizon_months), "months", "given", "the request"],

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
+from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from planner.contract.answer.comparison import ComparisonAnswer
@@ -70,7 +71,8 @@ def _tree(name: str, shown: str) -> Element:
 
 
 def _draw(answer: ComparisonAnswer, shown: str) -> str:
-    context = {"page": AnswerPage(answer, shown), "titles": SCENARIO_TITLES}
+    asked = QueryDict(f"start={answer.start}&horizon_months={answer.horizon_months}")
+    context = {"page": AnswerPage(answer, shown, asked), "titles": SCENARIO_TITLES}
     return render_to_string("web/answer/answer.html", context)
 
 

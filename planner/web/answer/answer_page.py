@@ -16,7 +16,7 @@ from planner.comparison.shown_rows import figure_rows
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.risk import BreakEvenRow, Driver
-from planner.contract.answer.scenario import least_changes
+from planner.contract.answer.scenario import Relaxation, least_changes
 from planner.contract.answer.verdict import Alternative
 from planner.contract.labels import (
     CHANCE_TO_MISS,
@@ -40,7 +40,7 @@ class AnswerPage:
         self, answer: ComparisonAnswer, shown: str = "", query: QueryDict | None = None
     ) -> None:
         self.answer = answer
-        self.query = query
+        self.query = query or QueryDict()
         self.currency = answer.currency
         self.recommended = answer.recommended
         chosen = answer.by_key[ScenarioKey(shown)] if shown in SCENARIO_TITLES else self.recommended
@@ -101,36 +101,32 @@ class AnswerPage:
 
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str, str]]:
-        """What would be cheaper with one rule lifted, the address that lifts it, empty where the
-        answer is a kept one, and what it saves."""
-        address = self.query or QueryDict()
+        """What would be cheaper with one rule lifted, the address that lifts it, what it saves."""
         return [
-            (one, _lift(address, one) if self.query else "", verdict.saving_words(one, self.answer))
+            (one, _lift(self.query, one), verdict.saving_words(one, self.answer))
             for one in verdict.by_shown_saving(self.answer)
         ]
 
     @property
     def chips(self) -> list[tuple[Alternative, str, str]]:
         """The same without the limits that a button of `loosenings` lifts already."""
-        needed = () if self.recommended or self.query is None else least_changes(self.answer.by_key)
-        taken = {one.field for one in needed}
+        taken = {one.field for one in self._needed}
         return [row for row in self.alternatives if row[0].field not in taken]
 
     @cached_property
+    def _needed(self) -> tuple[Relaxation, ...]:
+        return () if self.recommended else tuple(least_changes(self.answer.by_key))
+
+    @cached_property
     def loosenings(self) -> list[tuple[str, str]]:
-        """Where nothing is feasible: what would do, each with the address that asks for it, empty
-        where the answer is a kept one. Limits that must change together are one."""
-        needed = () if self.recommended else least_changes(self.answer.by_key)
-        groups = [[one] for one in needed if one.is_sufficient]
-        together = [one for one in needed if not one.is_sufficient]
+        """Where nothing is feasible: what would do, each with the address that asks for it. Limits
+        that must change together are one."""
+        groups = [[one] for one in self._needed if one.is_sufficient]
+        together = [one for one in self._needed if not one.is_sufficient]
         return [
             (
                 " and ".join(one.change for one in group),
-                ""
-                if self.query is None
-                else _change(
-                    self.query, {one.field: _in_address(one.required_value) for one in group}
-                ),
+                _change(self.query, {one.field: _in_address(one.required_value) for one in group}),
             )
             for group in [*groups, *([together] if together else [])]
         ]
@@ -262,7 +258,7 @@ class AnswerPage:
 
     @property
     def kept_address(self) -> list[tuple[str, str]]:
-        return assumptions.kept_address(self.query or QueryDict(), self.boxes)
+        return assumptions.kept_address(self.query, self.boxes)
 
     @cached_property
     def warnings(self) -> list[str]:

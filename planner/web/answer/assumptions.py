@@ -162,40 +162,29 @@ _MEASURED: Mapping[str, tuple[str, ...]] = {
 """Figures that somebody may have measured, by kind of work; the hours are estimated without."""
 
 
-def plan_rows(answer: ComparisonAnswer, query: QueryDict | None) -> list[AssumptionRow]:
-    """First month, horizon, exchange rate, and what may have been measured of a training; of a
-    kept answer without an address those that the answer holds."""
-    if query is not None:
-        return list(_rows(answer, query))
-    rows = _rows(answer, QueryDict())
-    return [
-        replace(row, given=True, source=_ASKED) if row.path in _UNASKED else row for row in rows
-    ]
-
-
-def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
-    months = str(answer.horizon_months)
+def plan_rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
+    """First month, horizon, exchange rate, and what may have been measured of a training."""
     for path, used, unit in (
         ("start", answer.start, "month"),
-        ("horizon_months", months, "months"),
+        ("horizon_months", str(answer.horizon_months), "months"),
     ):
-        yield _plan_rows_row(path, find_label(path), used, unit, _UNASKED[path], query)
+        typed = find_typed(query, path, "")
+        source = _ASKED if typed else _UNASKED[path]
+        yield _asked_row(path, find_label(path), typed, used, unit, source)
     rate = answer.exchange_rate
     if rate:
         source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
-        path, unit = f"exchange_rates.{answer.currency}", f"{answer.currency} per USD"
-        yield _plan_rows_row(path, "Exchange rate", rate.units_per_usd, unit, source, query)
+        path, unit = f"{_RATE}{answer.currency}", f"{answer.currency} per USD"
+        typed = find_typed(query, path, "")
+        yield _asked_row(path, "Exchange rate", typed, rate.units_per_usd, unit, source)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):
-        yield _plan_rows_row(
-            path, find_label(path), "estimated", "%", answer.demand.method, query, scale="pct"
-        )
+        typed = find_typed(query, path, "pct")
+        source = _ASKED if typed else answer.demand.method
+        row = _asked_row(path, find_label(path), typed, "estimated", "%", source)
+        yield replace(row, name=f"{path}~pct")
 
 
-def _plan_rows_row(
-    path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
+def _asked_row(
+    path: str, label: str, typed: str, used: str, unit: str, source: str
 ) -> AssumptionRow:
-    name = f"{path}~{scale}" if scale else path
-    typed = find_typed(query, path, scale)
-    if typed and not path.startswith("exchange_rates."):
-        source = _ASKED
-    return AssumptionRow(path, label, name, typed, typed or used, unit, bool(typed), source)
+    return AssumptionRow(path, label, path, typed, typed or used, unit, bool(typed), source)

@@ -321,20 +321,23 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
 
 
 def with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
-    ends = [0.0, *(float(one) for row in rows for one in _ends(row) if one is not None)]
-    return [_with_span(row, min(ends), max(ends)) for row in rows]
+    every = [_ends(row) for row in rows]
+    ends = [0.0, *(end for row in every for end in row)]
+    low, wide = min(ends), max(ends) - min(ends)
+
+    def span(at: float, *known: float) -> Span:
+        share, *shares = (round(100 * (end - low) / wide, 2) for end in (at, *known))
+        return Span(share, shares[0], round(shares[1] - shares[0], 2)) if shares else Span(share)
+
+    return [
+        replace(row, span=span(*own)) if own and wide else row
+        for row, own in zip(rows, every, strict=True)
+    ]
 
 
-def _ends(row: ScenarioRow) -> tuple[Decimal | None, ...]:
-    known = (row.range.total_p10, row.range.total_p90) if row.range else ()
-    return (row.scenario.total_cost, *known)
-
-
-def _with_span(row: ScenarioRow, low: float, high: float) -> ScenarioRow:
-    total, *ends = _ends(row)
-    if total is None or high <= low:
-        return row
-    at, *known = (round(100 * (float(one) - low) / (high - low), 2)
-                  for one in (total, *ends) if one is not None)  # fmt: skip
-    span = Span(at, known[0], round(known[1] - known[0], 2)) if len(known) == 2 else Span(at)
-    return replace(row, span=span)
+def _ends(row: ScenarioRow) -> list[float]:
+    """Total of a row and the range of it; none without a plan."""
+    if row.scenario.total_cost is None:
+        return []
+    spread = (row.range.total_p10, row.range.total_p90) if row.range else ()
+    return [float(one) for one in (row.scenario.total_cost, *spread) if one is not None]
