@@ -109,7 +109,8 @@ def _note(group: list[ScenarioAnswer]) -> str:
     """The scenarios of the same plan, and that an owning one rents."""
     first, *others = _titles(group)
     paid_for = {line.category.value for line in group[0].lines}
-    same = f"{' and '.join(map(str.lower, others))}: the same" if others else ""
+    joined = " and ".join(", ".join(map(str.lower, others)).rsplit(", ", 1))
+    same = f"{joined}: the same" if others else ""
     if group[0].feasible:
         same += " plan" if others else ""
         is_beside = first == TITLES["on_prem"] and paid_for & {"compute", "commitment"}

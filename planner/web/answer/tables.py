@@ -260,7 +260,7 @@ class ScenarioRow:
     def note(self) -> str:
         """Which scenarios are the same, and what the plan holds that the title does not say."""
         others = [SCENARIO_TITLES[key].lower() for key in self.keys[1:]]
-        same = f"{' and '.join(others)}: the same plan" if others else ""
+        same = " and ".join(", ".join(others).rsplit(", ", 1)) + ": the same plan" if others else ""
         if not self.scenario.feasible:
             return capitalize_first(same.removesuffix(" plan"))
         rents = any(category in self.scenario.cost_by_category for category in _RENTED)

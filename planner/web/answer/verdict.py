@@ -120,12 +120,12 @@ def is_the_only_plan(answer: ComparisonAnswer) -> bool:
 
 
 def cheapest_cases(answer: ComparisonAnswer) -> str:
-    """`1,988 of 2,000 simulated cases`; empty where no cases were simulated."""
+    """`1,988 of 2,000 cases`; empty where no cases were simulated."""
     verdict, risk = answer.verdict, answer.risk
     if verdict is None or verdict.confidence is None or risk is None:
         return ""
     cases = round(verdict.confidence * risk.samples)
-    return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} simulated cases"
+    return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} cases"
 
 
 def by_shown_saving(answer: ComparisonAnswer) -> list[Alternative]:
