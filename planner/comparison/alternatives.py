@@ -137,9 +137,6 @@ _IS_IN_FORCE: Mapping[str, Callable[[ComparisonRequest, PlanRules], bool]] = {
     "partial_nodes": lambda request, rules: (
         rules.whole_nodes and request.constraints.allow_partial_nodes is None
     ),
-    "any_node": lambda request, rules: (
-        rules.joins_nodes and request.constraints.allow_any_node is None
-    ),
     "mixed_accelerators": lambda request, rules: rules.one_accelerator,
     "mixed_machines": lambda request, rules: rules.one_machine,
     "in_place": lambda request, rules: bool(request.on_prem.already_owned),
@@ -202,7 +199,7 @@ def _other_cards(results: ComparisonResults) -> Iterator[RelaxableLimit]:
             return
         rented = f"{named.name} is rented only in machines of {smallest:g} or more."
         if smallest == inf:
-            rented = f"No price of renting {named.name} is known."
+            rented = f"No price of renting {named.name} is known where it may be rented."
         why = f"{rented} {why} See that the work fits in half of its {named.memory_gib:g} GiB."
 
 
@@ -311,7 +308,9 @@ def find_alternatives(
             break
         with suppress(WorkSpentError, InvalidInput):  # what is lifted may be refused elsewhere
             alternatives.extend(try_without(limit, results, plan, part))
-    named = [*sorted(known, key=_rank), *sorted(alternatives, key=_rank)][:MOST_ALTERNATIVES]
+    every = [*sorted(known, key=_rank), *sorted(alternatives, key=_rank)]
+    each = {(one.field, one.plan, one.total): one for one in reversed(every)}  # the first of them
+    named = sorted(each.values(), key=every.index)[:MOST_ALTERNATIVES]
     return tuple(sorted(named, key=_rank))
 
 

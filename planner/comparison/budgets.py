@@ -26,7 +26,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import Alternative, BudgetKind, BudgetUse, Verdict
 from planner.contract.copies import replace
 from planner.costing.advice.decision import describe_parts, list_parts
-from planner.costing.advice.verdict import NamedLimit, best_without_buying, name_limit
+from planner.costing.advice.verdict import NamedLimit, best_without_buying, name_limit, write_chance
 from planner.costing.choice import FEW_SOLVES, judge
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import (
@@ -63,7 +63,7 @@ def list_budget_uses(results: ComparisonResults, plan: Scenario) -> Iterator[Bud
         at = None if choice is None or results.simulation is None else choice.find(plan)
         chance = None if choice is None or at is None else float(choice.within_budget[at])
         if chance is not None:
-            sentence += f"; it is kept in {chance:.0%} of the outcomes"
+            sentence += f"; it is kept in {write_chance(chance)} outcomes"
         use = _budget_use("total", float(limits.total_budget), payments, f"{sentence}.")
         yield use.model_copy(update={"chance": chance})
     if limits.capex_budget is not None:

@@ -536,7 +536,9 @@ def _name_part(kind: str, count: int) -> str:
 
 def _show(value: float, unit: str) -> str:
     if unit in ("factor", "fraction", "fraction per year"):
-        return f"{value:.0%}" + (" a year" if unit.endswith("per year") else "")
+        shown = f"{value:.0%}"  # a turn close to what is expected is not at what is expected
+        shown = f"{value:.1%}" if shown == "100%" else shown
+        return shown + (" a year" if unit.endswith("per year") else "")
     digits = 2 if abs(value) < 1_000 else 0
     if unit == "months":
         return pluralize(round(value), "month")

@@ -20,6 +20,7 @@ from planner.contract.copies import replace
 from planner.contract.labels import COMMITTED, OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
+from planner.contract.request.rules import LARGEST_NODE
 from planner.contract.request.workload import Run
 from planner.costing.advice.verdict import (
     Recommendation,
@@ -297,13 +298,22 @@ class ComparisonResults:
         none where the work is too small to own anything for it.
 
         The first server stands against the cheapest rent by the hour too where its row has a term:
-        what is paid for used or not does not say how busy the server must be.
+        what is paid for used or not does not say how busy the server must be. Servers that nobody
+        names are of no more accelerators than the work keeps busy, or than a usual machine has.
         """
         if self.preparation.rules.all_break_even:
             return self.all_break_even
         if self.is_small:
             return ()
-        rows = self.break_even_of_rents[:MOST_SERVERS]
+        peak, named = float(self.inputs.peak.max()), self.request.on_prem.servers is not None
+        fitting = {
+            server.slug
+            for server in self.preparation.servers.to_buy
+            if named
+            or server.accelerator_count <= LARGEST_NODE
+            or server.accelerator_count <= peak / self.inputs.throughput[server.accelerator]
+        }
+        rows = tuple(r for r in self.break_even_of_rents if r.server in fitting)[:MOST_SERVERS]
         if not rows or not rows[0].term_months:
             return rows
         hourly = [

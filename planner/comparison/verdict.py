@@ -53,6 +53,7 @@ from planner.costing.model_inputs import Floats
 from planner.costing.results.scenario_result import Scenario, cents, resale_value
 from planner.costing.statements.returns import payback_months, payback_of_payments
 from pricing.common.words import pluralize
+from pricing.market.offers import PurchaseOption
 
 MOST_REASONS = 3
 HALF_PERCENT = 0.005
@@ -267,9 +268,13 @@ class VerdictWords:
 
     def _capacity(self) -> Iterator[str]:
         for part in self.facts.decision:
-            if part.action == "rent" and (part.units or 0) >= MANY_MACHINES:
-                machines = f"{part.units:,.0f} × {part.label.partition(' ')[0]}"
+            machines = f"{part.units:,.0f} × {part.label.partition(' ')[0]}"
+            if (part.units or 0) < MANY_MACHINES:
+                continue
+            if part.action == "rent":
                 yield f"{SECURE_CAPACITY}: no cloud keeps {machines} ready to rent by the hour."
+            elif part.purchase_option == PurchaseOption.SAVINGS_PLAN:
+                yield f"{SECURE_CAPACITY}: a savings plan fixes the price of {machines} alone."
 
     def _missed(self) -> Iterator[str]:
         late = find_late_work(self.results)
@@ -386,7 +391,10 @@ class VerdictWords:
             cost = (
                 f": spread evenly up to it, the work would cost {self._money(more)} more as stated"
             )
-            cost = cost if more > 0 else ""
+            if abs(more) <= self.plan.total_cost * NARROW:
+                cost = ", at the same cost"
+            elif more < 0:
+                cost = ""
         last = self.results.calendar.month(int(np.flatnonzero(self.results.inputs.hours)[-1]))
         return f"The work is finished by the end of {last:%B %Y}, before its deadline{cost}."
 

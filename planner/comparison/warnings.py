@@ -19,8 +19,10 @@ from planner.contract.amounts import format_money
 from planner.contract.answer.common import Category
 from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
-from planner.contract.request.rules import limit_places
+from planner.contract.request.rules import LARGEST_NODE, limit_places
+from planner.costing.advice.verdict import write_chance
 from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
+from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import BILLED
@@ -164,6 +166,36 @@ def _idle_parts(facts: Facts) -> Iterator[Gaps]:
             else "leave out accelerators_per_job, or state as many as a machine has: it ends "
             "sooner and costs less",
         }
+
+
+def _single_jobs(facts: Facts) -> Iterator[Gaps]:
+    plan, inputs, rules = facts.advised, facts.inputs, facts.results.preparation.rules
+    is_stated = facts.results.request.workload.accelerators_per_job is not None
+    if plan is None or rules.is_sized or is_stated or rules.accelerators_per_job > 1:
+        return
+    sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
+    is_small = any(source.accelerators < LARGEST_NODE and not source.is_owned for source in sources)
+    if is_small and facts.results.demand.peak_accelerators.max() >= LARGEST_NODE:
+        yield {}
+
+
+def _late_servers(facts: Facts) -> Iterator[Gaps]:
+    plan, simulation, inputs = facts.advised, facts.results.simulation, facts.inputs
+    if plan is None or simulation is None or may_rent(plan, inputs) or not plan.buys:
+        return
+    begins = int(np.flatnonzero(inputs.hours)[0])
+    late = np.zeros(simulation.parameters.samples, dtype=bool)
+    for key, units in plan.units_started.items():
+        server, term = inputs.servers.unsure.get(key), inputs.by_key[key].term
+        if server is None or server.delivery is None or term is None:
+            continue
+        delays = simulation.outcomes.delays(server.delivery)
+        there = int(np.flatnonzero(units)[0]) + term.lead_months
+        if delays is not None and there <= begins:
+            late |= there + delays > begins
+    if late.any():
+        share = write_chance(float(late.mean()))
+        yield {"share": share, "month": inputs.calendar.month(begins)}
 
 
 def _lowest_quote(facts: Facts) -> Iterator[Gaps]:
@@ -415,6 +447,8 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "late_work": lambda facts: _in_words((facts.caveats.warning,)),
     "never_built": _never_built,
     "idle_parts": _idle_parts,
+    "single_jobs": _single_jobs,
+    "late_servers": _late_servers,
     "lowest_quote": _lowest_quote,
     "sizing": lambda facts: _in_words(facts.results.sizing_notes),
     "split_runs": _split_runs,

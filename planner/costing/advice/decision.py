@@ -307,15 +307,24 @@ class _Part:
         option = self.source.purchase_option
         if option == PurchaseOption.SAVINGS_PLAN and self.source.offer is not None:
             return savings_plan_label(self.source.offer.sku)
-        contracts = {
-            PurchaseOption.RESERVED: "reservation",
-            PurchaseOption.RESERVED_CONVERTIBLE: "convertible reservation",
-            PurchaseOption.COMMITTED_USE: "committed-use contract",
-        }
-        return contracts.get(PurchaseOption(option), traits(option).label)
+        return name_contract(option)
 
     def _money(self, amount: Decimal) -> str:
         return format_money(amount, self.currency)
+
+
+def name_contract(option: str) -> str:
+    """A commitment as a sentence calls it.
+
+    >>> name_contract("reserved"), name_contract("savings_plan")
+    ('reservation', 'savings plan')
+    """
+    contracts = {
+        PurchaseOption.RESERVED: "reservation",
+        PurchaseOption.RESERVED_CONVERTIBLE: "convertible reservation",
+        PurchaseOption.COMMITTED_USE: "committed-use contract",
+    }
+    return contracts.get(PurchaseOption(option), traits(option).label.lower())
 
 
 def share_of_hours(plan: Scenario, source: CapacitySource, inputs: ModelInputs) -> float:
@@ -375,19 +384,32 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
     return f", {', '.join(each[:-1])} and {each[-1]}"
 
 
+_TOGETHER: Mapping[Action, str] = {
+    "buy": "buy {} of server",
+    "lease": "lease {} of server",
+    "keep": "keep what is already there",
+    "commit": "sign for {} of machine",
+    "reserve": "reserve {} of machine by date",
+    "rent": "rent the rest",
+}
+"""What is done with parts that a sentence does not name."""
+
+
 def describe_parts(parts: Iterable[DecisionPart]) -> str:
     """The parts as one sentence without its full stop. Of more than two, those bought or signed
-    for or reserved are named, what is bought or signed first and then in order of time; what is
-    only rented is the rest."""
+    for or reserved are named, what is bought or signed first and then in order of time; the others
+    are summed up by what is done, and what is only rented is the rest."""
     every = list(parts)
     lasting = [part for part in every if part.action != "rent"]
     named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
     named = sorted(named, key=lambda part: part.starts if part.action in RENTING else "")
     shown, more = [part.sentence for part in named], [one for one in every if one not in named]
-    if more and {part.action for part in more} == {"rent"}:
-        shown.append("rent the rest")
-    elif more:
-        shown.append(more[0].sentence if len(more) == 1 else f"{len(more)} smaller parts")
+    for action, words in _TOGETHER.items():
+        others = [part for part in more if part.action == action]
+        if others and action != "rent" and len(more) == 1:
+            shown.append(others[0].sentence)
+        elif others:
+            shown.append(words.format(pluralize(len(others), "further kind")))
     text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return capitalize_first(text)
 

@@ -17,12 +17,13 @@ from planner.contract.labels import (
     TRAITS,
     budget_title,
     cloud_title,
+    join_place,
     join_reasons,
     options_where,
 )
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import SHORTEST_TERM
-from planner.costing.advice.decision import OBLIGATIONS
+from planner.costing.advice.decision import OBLIGATIONS, name_contract
 from planner.costing.choice import Choice, Part, Refusal, rank
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
@@ -34,7 +35,6 @@ from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.words import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import PriceState
-from pricing.market.offers import PurchaseOption
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
@@ -173,6 +173,18 @@ def write_short(share: float, least: float) -> str:
     return f"{share:.1%}" if f"{share:.0%}" == f"{least:.0%}" else f"{share:.0%}"
 
 
+def write_chance(share: float) -> str:
+    """A share of simulated outcomes, of which only all are all.
+
+    >>> write_chance(0.93), write_chance(0.9995), write_chance(0.001), write_chance(1.0)
+    ('93% of', 'more than 99% of', 'less than 1% of', 'all')
+    """
+    if share in (0.0, 1.0):
+        return "all" if share else "none of the"
+    rounded = f"{share:.0%}"
+    return {"100%": "more than 99%", "0%": "less than 1%"}.get(rounded, rounded) + " of"
+
+
 def name_part(part: Part, inputs: ModelInputs) -> str:
     """A part of a plan in words, as the subject of a sentence."""
     kind, *names = part
@@ -181,13 +193,14 @@ def name_part(part: Part, inputs: ModelInputs) -> str:
         return f"{did} {inputs.by_key[names[0]].label}"
     if kind in ("contract", "block"):
         provider, option, accelerator, months = names
-        term = f" for {pluralize(int(months), 'month')}" if months != "0" else ""
-        what = f"{TRAITS[PurchaseOption(option)].label.lower()} {get(accelerator).name}"
-        return f"Signing {what} at {cloud_title(provider)}{term}"
+        what = f"{get(accelerator).name} at {cloud_title(provider)}"
+        if kind == "block":
+            return f"Reserving {what} by date"
+        return f"Signing a {months}-month {name_contract(option)} for {what}"
     if kind == "provider":
         return f"A contract with {cloud_title(names[0])} as well"
     if kind == "region":
-        return f"Renting in {names[1]} as well"
+        return f"Renting in {join_place(*names)} as well"
     return f"Renting {names[0]} as well"
 
 

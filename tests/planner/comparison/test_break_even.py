@@ -144,3 +144,13 @@ def test_a_commitment_is_paid_for_used_or_not() -> None:
     assert found(400_000, 0) == ("always", 0.0)
     assert found(400_000, 20)[0] == "up_to"
     assert found(4_000_000, 0) == ("never", None)
+
+
+def test_a_rack_of_72_is_no_server_for_the_work_of_eight() -> None:
+    def servers(**on_prem: Any) -> set[str]:
+        return {row.server for row in compared(hours=5840, on_prem=on_prem).break_even}
+
+    unnamed = servers()
+    assert unnamed
+    assert not any("nvl72" in slug for slug in unnamed)
+    assert servers(servers=[{"server": "gb200-nvl72"}]) == {"gb200-nvl72"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Any
 
 import pytest
@@ -103,6 +104,35 @@ def test_many_machines_by_the_hour_are_said_in_the_sentence() -> None:
     ready = "Secure capacity first: no cloud keeps 32 × p5.48xlarge ready to rent by the hour."
     assert ready in many.verdict.sentence
     assert "Secure" not in few.verdict.sentence
+
+
+def test_a_savings_plan_for_many_machines_fixes_no_more_than_their_price() -> None:
+    prices = catalog(offer("50"), offer("30", "savings_plan", term_months=12))
+    plan = {"hours": 32 * 5840, "horizon_months": 12, "risk": {"hours_spread": 0}}
+    words = "Secure capacity first: a savings plan fixes the price of 32 × p5.48xlarge alone."
+    assert words in answer(plan, prices).verdict.sentence
+    assert "Secure" not in answer(plan | {"hours": 31 * 5840}, prices).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("job", "count", "is_told"),
+    [({}, 1, True), ({}, 8, False), ({"accelerators_per_job": 1}, 1, False)],
+)
+def test_hours_on_small_machines_are_told_to_be_of_single_jobs(
+    job: dict[str, int], count: int, is_told: bool
+) -> None:
+    work = ONE_OF_EIGHT | {"hours_per_month": 5840} | job
+    told = answer({"workload": work}, catalog(offer("5", count=count))).warnings
+    assert any("taken as jobs of one accelerator each" in one for one in told) is is_told
+
+
+@pytest.mark.parametrize("may_rent", [False, True])
+def test_servers_that_nothing_stands_in_for_may_come_late(may_rent: bool) -> None:
+    """In service from the eighth month, in which the work begins, if they come as quoted."""
+    fields = {"hours": [0] * 7 + [5840] * 17, "use_catalog": may_rent}
+    told = answer(fields | {"on_prem": {"servers": [BOX]}}).warnings
+    words = r"servers that come late: in 4\d% of outcomes .* begins in August 2027, and the work"
+    assert any(re.search(words, one) for one in told) is not may_rent
 
 
 @pytest.mark.one_in(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -49,6 +50,15 @@ def test_a_run_is_reserved_in_one_go_rather_than_in_parts_of_every_month() -> No
         "The work is finished by the end of January 2027, before its deadline: spread evenly up to "
         "it, the work would cost 4,055 USD more as stated."
     )
+
+
+def test_a_run_that_is_done_sooner_for_nothing_is_said_so() -> None:
+    """By date it would cost 2 % less, which is too little to sign for."""
+    by_date = replace(MODE, price_per_hour=Decimal(54))
+    verdict = compare(asked(), catalog(offer("55.04"), by_date), today=TODAY).verdict
+    assert verdict is not None
+    assert [part.action for part in verdict.decision] == ["rent"]
+    assert verdict.reasons[0].endswith("January 2027, before its deadline, at the same cost.")
 
 
 def total(answer: ComparisonAnswer) -> Decimal | None:

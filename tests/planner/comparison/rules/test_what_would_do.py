@@ -121,14 +121,17 @@ def test_it_says_how_to_ask_for_it() -> None:
 
 def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> None:
     """Sixteen GPUs on machines of one for half the price: 16 machines beside 2 is eight times."""
-    many = offer("2.5", count=1, instance_type="small")
-    job = {"workload": {"kind": "accelerator_hours", "accelerator": H100,
-                        "hours_per_month": 11_680, "peak_accelerators": 16,
-                        "accelerators_per_job": 8}}  # fmt: skip
-    answer = asked(EAST, many, **job)
-    assert "constraints.allow_any_node" not in lifted(answer)
-    few = {"workload": {**job["workload"], "hours_per_month": 5840, "peak_accelerators": 8}}
-    assert "constraints.allow_any_node" in lifted(asked(EAST, many, **few))
+    many, spot = offer("2.5", "spot", count=1, instance_type="small"), "workload.interruptible"
+    assert spot not in lifted(asked(EAST, many, hours=11_680))
+    assert spot in lifted(asked(EAST, many, hours=5840))
+
+
+def test_a_job_is_not_spread_over_machines_without_a_network() -> None:
+    """It would spend its time waiting, which no saving counts."""
+    job = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 5840,
+           "accelerators_per_job": 8}  # fmt: skip
+    few = offer("2.5", count=1, instance_type="small")
+    assert "constraints.allow_any_node" not in lifted(asked(EAST, few, workload=job))
 
 
 def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(

@@ -9,7 +9,7 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
-from planner.costing.advice.decision import list_parts
+from planner.costing.advice.decision import describe_parts, list_parts
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -136,3 +136,23 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert (part.action, part.units, part.accelerators) == ("reserve", 1, 8)
     assert part.amount == Decimal(3600)
     assert part.sentence.endswith("in January 2027 for 5 days")
+
+
+@pytest.mark.parametrize(
+    ("actions", "rest"),
+    [
+        (["buy", "rent"], "buy a and rent b"),
+        (["buy", "commit", "keep", "rent", "rent"], "buy a, commit b, keep what is already there "
+         "and rent the rest"),
+        (["buy", "commit", "keep"], "buy a, commit b and keep c"),
+        (["commit", "commit", "commit", "rent"], "commit a, commit b, sign for 1 further kind of "
+         "machine and rent the rest"),
+        (["buy", "buy", "buy", "buy"], "buy a, buy b and buy 2 further kinds of server"),
+    ],
+)  # fmt: skip
+def test_parts_beyond_two_are_summed_up_by_what_is_done(actions: list[str], rest: str) -> None:
+    parts = [
+        DecisionPart.model_construct(action=action, starts="2027-01", sentence=f"{action} {name}")
+        for action, name in zip(actions, "abcde", strict=False)
+    ]
+    assert describe_parts(parts) == rest[0].upper() + rest[1:]
