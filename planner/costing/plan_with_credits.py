@@ -47,10 +47,11 @@ class PlansWithCredits:
         totals = {provider: fixed.copy() for provider, fixed in spending.fixed.items()}
         for key, hours in (*plan.rented_hours.items(), *plan.used_hours.items()):
             if key in spending.hour:
-                totals[spending.provider_of[key]][:months] += spending.hour[key][:months] * hours
+                billed = spending.hour[key][:months] * hours[:, None]
+                totals[spending.provider_of[key]][:months] += billed
         for key, started in plan.units_started.items():
             if key in spending.unit:
-                totals[spending.provider_of[key]] += started @ spending.unit[key]
+                totals[spending.provider_of[key]] += np.tensordot(started, spending.unit[key], 1)
         return totals
 
     @cached_property
@@ -59,8 +60,8 @@ class PlansWithCredits:
         than it costs."""
         inputs, calendar = self.inputs, self.inputs.calendar
         own = calendar.discount_of(PaidWhen.RUNNING) * (1.0 - calendar.tax_rate)
-        worth = np.array([np.minimum(pool.worth(calendar), own) for pool in inputs.pools])
-        fixed = {pool.provider: np.zeros(calendar.length) for pool in inputs.pools}
+        worth = np.array([np.minimum(pool.worth(calendar), own[:, None]) for pool in inputs.pools])
+        fixed = {pool.provider: np.zeros((calendar.length, 2)) for pool in inputs.pools}
         sources = [s for s in inputs.sources if s.provider in fixed]
         bills = {source.key: bills_of(source, calendar) for source in sources}
         for source in sources:

@@ -67,7 +67,7 @@ def solve_by_kind(
     work.charge(sum(presolve_units(p, len(p.rental_options), len(p.units)) for p in parts))
     floors = np.array([costs.of(part) for part in parts])
     if spending is not None:
-        floors -= float(spending.worth.max(axis=1) @ (spending.amounts * spending.is_credit))
+        floors -= float(spending.worth.max(axis=(1, 2)) @ (spending.amounts * spending.is_credit))
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling
     for rank, index in enumerate(

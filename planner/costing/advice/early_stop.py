@@ -20,7 +20,7 @@ from planner.contract.answer.common import Category
 from planner.costing.analysis.outcomes import QUARTER_MONTHS, RiskParameters
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.ownership import sale_value
-from planner.costing.cost_model.spend_pools import BILLED, settle_pools
+from planner.costing.cost_model.spend_pools import BILLED, in_advance, settle_pools
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.words import pluralize
@@ -56,7 +56,8 @@ def list_stops(
 
 def stop_after(plan: Scenario, inputs: ModelInputs, months: int) -> EarlyStop:
     """The plan stopped after so many months."""
-    owed, billed = 0.0, {one.provider: np.zeros(inputs.calendar.length) for one in inputs.pools}
+    length = inputs.calendar.length
+    owed, billed = 0.0, {one.provider: np.zeros((length, 2)) for one in inputs.pools}
     for line in plan.lines:
         amount = float(line.amount)
         if line.month >= months:
@@ -64,7 +65,7 @@ def stop_after(plan: Scenario, inputs: ModelInputs, months: int) -> EarlyStop:
             amount *= line.category in OWED and _share_signed(plan, source, line.month, months)
             owed += max(amount, 0.0)
         if line.provider in billed and line.category in BILLED:
-            billed[line.provider][line.month] += amount
+            billed[line.provider][line.month, in_advance(line.category)] += amount
     for pool, amounts in settle_pools(inputs.pools, billed):
         owed += 0.0 if pool.is_credit else float(amounts[months:].sum())
     resale = sum(_resale(plan, inputs, key, months) for key in plan.units_started)

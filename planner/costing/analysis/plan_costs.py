@@ -24,7 +24,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING, HourCharge
 from planner.costing.cost_model.ownership import sale_value
 from planner.costing.cost_model.rental import is_list_price_by_date, reserved_hours
-from planner.costing.cost_model.spend_pools import BILLED, SpendPool
+from planner.costing.cost_model.spend_pools import BILLED, SpendPool, in_advance
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
@@ -41,7 +41,7 @@ class PoolBills:
 
     pools: tuple[SpendPool, ...]
     bills: Mapping[str, Floats]
-    """Provider → [L] what it bills by the plan, before tax."""
+    """Provider → [L, 2] what it bills by the plan, before tax."""
     worth: tuple[Floats, ...]
     """[L, 2] of a line of each pool, after tax."""
 
@@ -166,10 +166,10 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
     if not inputs.pools:
         return None
     calendar, left = inputs.calendar, 1.0 - inputs.calendar.tax_rate
-    bills = {pool.provider: np.zeros(calendar.length) for pool in inputs.pools}
+    bills = {pool.provider: np.zeros((calendar.length, 2)) for pool in inputs.pools}
     for line in scenario.lines:
         if line.provider in bills and line.category in BILLED:
-            bills[line.provider][line.month] += float(line.amount)
+            bills[line.provider][line.month, in_advance(line.category)] += float(line.amount)
     worth = (
         np.stack([calendar.discount_of(pool.paid), np.ones(calendar.length)], axis=1) * left
         for pool in inputs.pools

@@ -343,14 +343,14 @@ def _settle(
     market, (n, months) = some.market, some.demand.shape
     peak = market.peak if plan.peak is None else plan.peak
     as_planned = plan.rent.width * hours_at_peak(market.hours, peak)
-    bills = {provider: np.tile(planned, (n, 1)) for provider, planned in pools.bills.items()}
+    bills = {provider: np.tile(planned, (n, 1, 1)) for provider, planned in pools.bills.items()}
     for bill in plan.rent.bills:
-        bills[bill.provider][:, :months] -= as_planned * (bill.moved + bill.still)
+        bills[bill.provider][:, :months, 0] -= as_planned * (bill.moved + bill.still)
     for mix, hours in rented:
         for bill in mix.bills:
             price = some.price(bill.driver_key)
             moved = bill.moved if price is None else bill.moved * price[:, :-1]
-            bills[bill.provider][:, :months] += hours * (moved + bill.still)
+            bills[bill.provider][:, :months, 0] += hours * (moved + bill.still)
     bills = {provider: np.maximum(amounts, 0.0) for provider, amounts in bills.items()}
     cost = np.zeros((n, 2))
     for (_, amounts), worth in zip(settle_pools(pools.pools, bills), pools.worth, strict=True):

@@ -1,9 +1,12 @@
 """Credits and minimum spends: money that a provider's bills use up. PURE.
 
-A credit pays the bills of its provider, the first ones first, until it is used up or expires. Of
-a minimum spend what bills do not come to is owed at its end; what credits pay does not count. A
-minimum spend that goes on after the plan counts with the share of its months that are over by
-then.
+A credit pays the bills of its provider, the first ones first, until it is used up or expires, but
+for what is paid in advance (AWS re:Post, "Can I use AWS promotional credits to purchase a Reserved
+Instance or Savings Plan?", 2024: upfront costs are not covered). Of a minimum spend what bills do
+not come to is owed at its end; what credits pay does not count. A minimum spend that goes on after
+the plan counts with the share of its months that are over by then.
+
+Bills are [L, 2]: by month, those due for use and those paid in advance (`in_advance`).
 """
 
 from __future__ import annotations
@@ -32,6 +35,11 @@ BILLED = frozenset(
 """Categories of what a provider bills."""
 
 
+def in_advance(category: Category) -> int:
+    """Column of bills in which a category stands: 1 of what is paid in advance."""
+    return int(category is Category.UPFRONT)
+
+
 @dataclass(frozen=True)
 class SpendPool:
     """One credit or minimum spend; its months are counted from the start of the plan."""
@@ -54,19 +62,24 @@ class SpendPool:
         return PaidWhen.RUNNING if self.is_credit else PaidWhen.MONTH_END
 
     def worth(self, calendar: Calendar) -> Floats:
-        """[L] net present value, after tax, of a bill of 1 that it pays or that counts."""
-        months = np.arange(calendar.length)
-        within = (months >= self.first) & (months <= self.last)
+        """[L, 2] net present value, after tax, of a bill of 1 that it pays or that counts."""
         worth = calendar.discount_of(self.paid)
         if not self.is_credit:
             worth = np.full(calendar.length, worth[self.last])
-        return np.where(within, worth * (1.0 - calendar.tax_rate), 0.0)
+        counts = self.counts(calendar.length)
+        return np.where(counts, worth[:, None] * (1.0 - calendar.tax_rate), 0.0)
+
+    def counts(self, length: int) -> NDArray[np.bool_]:
+        """[L, 2] bills that it pays, or that count."""
+        months = np.arange(length)
+        within = (months >= self.first) & (months <= self.last)
+        return np.stack([within, within & (not self.is_credit)], axis=1)
 
     def most_excess(self, calendar: Calendar) -> float:
         """The most by which bills that it counts are worth more than they cost, as they are paid
         later: what a dearer offer of its provider can save."""
         own = calendar.discount_of(PaidWhen.RUNNING) * (1.0 - calendar.tax_rate)
-        return float((self.worth(calendar) - own).max(initial=0.0)) * self.amount
+        return float((self.worth(calendar) - own[:, None]).max(initial=0.0)) * self.amount
 
 
 def read_pools(existing: Existing, calendar: Calendar) -> tuple[SpendPool, ...]:
@@ -97,28 +110,28 @@ def settle_pools(
     pools: Iterable[SpendPool], bills: Mapping[str, Floats]
 ) -> Iterator[tuple[SpendPool, Floats]]:
     """Each pool with its lines […, L], credits negative and shortfalls positive; `bills` are the
-    […, L] amounts that each provider bills.
+    […, L, 2] amounts that each provider bills.
 
     >>> credit = SpendPool("c", "aws", 25.0, 0, 2, is_credit=True)
     >>> least = SpendPool("m", "aws", 30.0, 0, 3, is_credit=False)
-    >>> bills = {"aws": np.array([10.0, 10.0, 10.0, 10.0])}
+    >>> bills = {"aws": np.array([[10.0, 2.0], [10.0, 0.0], [10.0, 0.0], [10.0, 0.0]])}
     >>> [amounts.tolist() for _, amounts in settle_pools([credit, least], bills)]
-    [[-10.0, -10.0, -5.0, 0.0], [0.0, 0.0, 0.0, 15.0]]
+    [[-10.0, -10.0, -5.0, 0.0], [0.0, 0.0, 0.0, 13.0]]
     """
     left = {provider: amounts.copy() for provider, amounts in bills.items()}
-    shape = next((amounts.shape for amounts in bills.values()), (0,))
+    shape = next((amounts.shape for amounts in bills.values()), (0, 2))
     for pool in pools:
         open_bills = left.get(pool.provider, np.zeros(shape))
-        month = np.arange(shape[-1])
-        within = np.where((month >= pool.first) & (month <= pool.last), open_bills, 0.0)
-        before = np.cumsum(within, axis=-1) - within
+        within = np.where(pool.counts(shape[-2]), open_bills, 0.0)
+        in_turn = within.reshape((*shape[:-2], -1))
+        before = (np.cumsum(in_turn, axis=-1) - in_turn).reshape(shape)
         used = np.clip(pool.amount - before, 0.0, within)
         open_bills -= used
-        amounts = np.zeros(shape)
+        amounts = np.zeros(shape[:-1])
         if pool.is_credit:
-            amounts -= used
+            amounts -= used[..., 0]
         else:
-            amounts[..., pool.last] = np.maximum(pool.amount - used.sum(axis=-1), 0.0)
+            amounts[..., pool.last] = np.maximum(pool.amount - used.sum(axis=(-2, -1)), 0.0)
         yield pool, amounts
 
 
@@ -167,24 +180,25 @@ class Bills:
     """What a provider bills for a source, before tax."""
 
     hour: Floats
-    """[L] for a node-hour."""
+    """[L, 2] for a node-hour."""
     unit: Floats
-    """[T, L] for a unit started in month m."""
+    """[T, L, 2] for a unit started in month m."""
     fixed: Floats
-    """[L] whatever the plan."""
+    """[L, 2] whatever the plan."""
 
 
 def bills_of(source: CapacitySource, calendar: Calendar) -> Bills:
     """What its provider bills for a source, by month."""
-    hour, fixed = np.zeros(calendar.length), np.zeros(calendar.length)
-    unit = np.zeros((calendar.months, calendar.length))
+    hour, fixed = np.zeros((calendar.length, 2)), np.zeros((calendar.length, 2))
+    unit = np.zeros((calendar.months, calendar.length, 2))
     for charge in source.hour_charges:
         if charge.category in BILLED:
-            hour += charge.per_hour
+            hour[:, in_advance(charge.category)] += charge.per_hour
     for unit_charge in source.unit_charges:
         if unit_charge.category in BILLED and source.term is not None:
-            unit += unit_charge.amounts(source.term)
+            column = in_advance(unit_charge.category)
+            unit[:, :, column] += unit_charge.amounts(source.term)
     for stream in source.fixed_streams:
         if stream.category in BILLED:
-            fixed += stream.quantity * stream.unit_price
+            fixed[:, in_advance(stream.category)] += stream.quantity * stream.unit_price
     return Bills(hour, unit, fixed)

@@ -61,12 +61,12 @@ def hours_at_peak(problem: PlanProblem) -> Floats:
 @dataclass(frozen=True)
 class Spending:
     """Credits and minimum spends, P pools of money, and what each source's provider bills in L
-    months, those after the horizon too."""
+    months, those after the horizon too: for use, and in advance."""
 
     providers: tuple[str, ...]
     """[P] provider of each pool."""
     worth: Floats
-    """[P, L] net present value of a bill of 1 that a pool pays or counts."""
+    """[P, L, 2] net present value of a bill of 1 that a pool pays or counts."""
     amounts: Floats
     """[P]"""
     is_credit: Bools
@@ -74,18 +74,18 @@ class Spending:
     provider_of: Mapping[str, str]
     """Key of a source → its provider."""
     hour: Mapping[str, Floats]
-    """Key → [L] billed for a node-hour."""
+    """Key → [L, 2] billed for a node-hour."""
     unit: Mapping[str, Floats]
-    """Key → [T, L] billed for a unit started in month m."""
+    """Key → [T, L, 2] billed for a unit started in month m."""
     fixed: Mapping[str, Floats]
-    """Provider → [L] billed whatever the plan."""
+    """Provider → [L, 2] billed whatever the plan."""
     in_total: float
     """Share of what pools pay that counts in a total budget, 0 where that is before credits."""
 
     @property
     def owed(self) -> float:
         """Net present cost of all minimum spends if no bill counted."""
-        return float(self.worth.max(axis=1) @ np.where(self.is_credit, 0.0, self.amounts))
+        return float(self.worth.max(axis=(1, 2)) @ np.where(self.is_credit, 0.0, self.amounts))
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Limits:
             left_in_all = problem.total_budget - paid
             self.total = int(self._budget("total_budget", problem.total_budget, left_in_all)[0])
         self.bills: dict[str, Ints] = {}
-        """Provider → [L] row of each of its bills, ABSENT where no pool pays it."""
+        """Provider → [L, 2] row of each of its bills, ABSENT where no pool pays it."""
         if spending is not None:
             self._write_pools(spending)
 
@@ -193,13 +193,12 @@ class Limits:
         model = self.model
         for pool, provider in enumerate(spending.providers):
             is_paid, billed = spending.worth[pool] > 0, spending.fixed[provider]
-            months = np.flatnonzero(is_paid)
-            bills = self.bills.setdefault(provider, np.full(is_paid.size, ABSENT))
+            bills = self.bills.setdefault(provider, np.full(is_paid.shape, ABSENT))
             new = is_paid & (bills == ABSENT)
             bills[new] = model.rows(int(new.sum()), -np.inf, billed[new])
-            paid = model.columns(-spending.worth[pool, months], spending.amounts[pool])
+            paid = model.columns(-spending.worth[pool][is_paid], spending.amounts[pool])
             model.put(model.rows(1, -np.inf, spending.amounts[pool]), paid, 1.0)
-            model.put(bills[months], paid, 1.0)
+            model.put(bills[is_paid], paid, 1.0)
             model.put(np.array(self.total), paid, -spending.in_total)
 
     def charge_hours(
@@ -217,12 +216,13 @@ class Limits:
             self.model.put(np.array(self.total), columns, cash)
         if self.spending is None:
             return
-        rows, billed = np.full(months.size, ABSENT), np.zeros(months.size)
+        rows, billed = np.full((2, months.size), ABSENT), np.zeros((2, months.size))
         for i, (option, month) in enumerate(zip(options, months.tolist(), strict=True)):
             if option.key in self.spending.hour:
-                rows[i] = self.bills[self.spending.provider_of[option.key]][month]
-                billed[i] = self.spending.hour[option.key][month]
-        self.model.put(rows, columns, -billed * hours)
+                rows[:, i] = self.bills[self.spending.provider_of[option.key]][month]
+                billed[:, i] = self.spending.hour[option.key][month]
+        for column in (0, 1):
+            self.model.put(rows[column], columns, -billed[column] * hours)
 
     def charge_starts(self, units: Sequence[CommitmentOption], months: Ints, columns: Ints) -> None:
         """What starts take of the budgets, a unit, month and column each."""
@@ -249,7 +249,8 @@ class Limits:
         if at:
             bills = np.array([billed[starts[i][0].key][starts[i][1]] for i in at])
             rows = np.array([self.bills[self.spending.provider_of[starts[i][0].key]] for i in at])
-            self.model.put(rows.ravel(), np.repeat(columns[at], rows.shape[1]), -bills.ravel())
+            each = np.repeat(columns[at], rows[0].size)
+            self.model.put(rows.ravel(), each, -bills.ravel())
 
     def affordable(self, unit: CommitmentOption, months: Ints) -> Floats:
         """Units of a start that the budgets of capital pay for."""

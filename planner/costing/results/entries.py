@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL, Stream
-from planner.costing.cost_model.spend_pools import BILLED, SpendPool, settle_pools
+from planner.costing.cost_model.spend_pools import BILLED, SpendPool, in_advance, settle_pools
 from planner.costing.cost_model.terms import Calendar, PaidWhen
 from pricing.common.invalid_input import InvalidInput
 
@@ -133,10 +133,11 @@ def build_pool_postings(
     postings: Sequence[Posting], pools: Sequence[SpendPool], calendar: Calendar
 ) -> Iterator[Posting]:
     """What credits pay, and what is owed of minimum spends, under the bills of a plan."""
-    bills: dict[str, Floats] = {pool.provider: np.zeros(calendar.length) for pool in pools}
+    bills: dict[str, Floats] = {pool.provider: np.zeros((calendar.length, 2)) for pool in pools}
     for posting in postings:
-        if posting.source.provider in bills and posting.stream.category in BILLED:
-            bills[posting.source.provider] += posting.cents / 100.0
+        category, provider = posting.stream.category, posting.source.provider
+        if provider in bills and category in BILLED:
+            bills[provider][:, in_advance(category)] += posting.cents / 100.0
     for pool, amounts in settle_pools(pools, bills):
         source = CapacitySource(f"pool:{pool.label}", pool.label, "", "", 0.0, 0.0)
         quantity = np.round(np.abs(amounts), 2)

@@ -168,6 +168,23 @@ def test_what_the_search_counts_is_what_the_lines_come_to() -> None:
                 assert scenario.bound <= scenario.cost + 0.01
 
 
+def test_a_credit_pays_nothing_that_is_due_in_advance() -> None:
+    """A year at 30 USD an hour is 262,800 USD, which the credit pays; 200,000 USD at once are not
+    paid by it."""
+    term = {"provider": "aws", "accelerator": "H100", "accelerator_count": 8,
+            "purchase_option": "reserved", "term_months": 12}  # fmt: skip
+    offers = [
+        term | {"label": "At once", "usd_per_hour": 0, "upfront_usd": 200_000},
+        term | {"label": "Monthly", "usd_per_hour": 30},
+    ]
+    work = EXAMPLE["workload"] | {"hours_per_month": 5840}
+    credit = CREDIT | {"amount": 262_800, "expires": "2027-12"}
+    for one, total in ((credit, 0), (credit | {"amount": 50_000}, 200_000)):
+        every = [*EXAMPLE["custom_offers"], *offers]
+        found = asked({"credits": [one]}, custom_offers=every, workload=work)
+        assert found.by_key[ScenarioKey.CLOUD].total_cost == total
+
+
 def test_the_risk_has_credits_and_shortfalls() -> None:
     existing = {"credits": [CREDIT], "minimum_spend": [MINIMUM]}
     plan = asked(existing)

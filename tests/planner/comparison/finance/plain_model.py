@@ -195,14 +195,17 @@ class PlainModel(Servers):
         for flow in flows:
             if flow.provider and flow.category in billed:
                 bills[flow.provider][flow.month] += flow.amount
-        settled = []
+        settled, ahead = [], defaultdict(float)
+        for flow in flows:
+            ahead[flow.provider, flow.month] += flow.amount * (flow.category == "upfront")
         for one in sorted(self.request["existing"].get("credits", ()), key=lambda c: c["expires"]):
             left, last = (
                 one["amount"],
                 (int(one["expires"][:4]) - 2027) * 12 + int(one["expires"][5:]),
             )
             for month in sorted(bills[one["provider"]]):
-                used = min(left, bills[one["provider"]][month]) if month < last else 0.0
+                bill = bills[one["provider"]][month] - ahead[one["provider"], month]
+                used = min(left, bill) if month < last else 0.0
                 left -= used
                 bills[one["provider"]][month] -= used
                 settled.append(self._bill("credit", month, -used))

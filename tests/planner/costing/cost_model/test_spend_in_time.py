@@ -13,6 +13,12 @@ from planner.contract.request.on_prem import Credit, Existing, MinimumSpend
 from planner.costing.cost_model.spend_pools import SpendPool, read_pools, settle_pools
 from planner.costing.cost_model.terms import Calendar, PaidWhen
 
+
+def for_use(*amounts: float, ahead: float = 0.0) -> np.ndarray:
+    """Bills by month, of which the second has `ahead` to pay in advance beside."""
+    return np.array([[one, ahead * (month == 1)] for month, one in enumerate(amounts)])
+
+
 CALENDAR = Calendar(dt.date(2027, 1, 1), 3, discount_rate_per_year=0.21, tax_rate=0.25)
 
 
@@ -33,7 +39,7 @@ def test_bills_are_paid_after_their_moment_and_terms(
 
 
 def test_a_credit_pays_the_bills_of_its_provider_until_it_is_used_up_or_over() -> None:
-    bills = {"aws": np.array([10.0, 20, 30, 40]), "gcp": np.array([1.0, 1, 1, 1])}
+    bills = {"aws": for_use(10.0, 20, 30, 40, ahead=7), "gcp": for_use(1.0, 1, 1, 1)}
     pools = [
         SpendPool("first", "aws", 25.0, 0, 3, is_credit=True),
         SpendPool("second", "aws", 100.0, 1, 2, is_credit=True),
@@ -41,11 +47,11 @@ def test_a_credit_pays_the_bills_of_its_provider_until_it_is_used_up_or_over() -
     ]
     found = [amounts.tolist() for _, amounts in settle_pools(pools, bills)]
     assert found == [[-10, -15, 0, 0], [0, -5, -30, 0], [0, 0, 0, 0]]
-    assert bills["aws"].tolist() == [10, 20, 30, 40]
+    assert bills["aws"].tolist() == for_use(10, 20, 30, 40, ahead=7).tolist()
 
 
 def test_what_bills_lack_of_a_minimum_spend_is_owed_at_its_end() -> None:
-    bills = {"aws": np.array([10.0, 20, 30, 40])}
+    bills = {"aws": for_use(10.0, 13, 30, 40, ahead=7)}
     least = SpendPool("least", "aws", 100.0, 1, 2, is_credit=False)
     ((_, owed),) = settle_pools([least], bills)
     assert owed.tolist() == [0, 0, 50, 0]
@@ -56,11 +62,11 @@ def test_what_bills_lack_of_a_minimum_spend_is_owed_at_its_end() -> None:
 
 def test_a_bill_that_is_paid_or_counts_saves_as_much_after_tax() -> None:
     credit = SpendPool("c", "aws", 1.0, 1, 2, is_credit=True)
-    assert credit.worth(CALENDAR) == pytest.approx(
-        [0, 0.75 * 1.21 ** (-1 / 12), 0.75 * 1.21 ** (-2 / 12), 0]
-    )
+    paid = [0, 0.75 * 1.21 ** (-1 / 12), 0.75 * 1.21 ** (-2 / 12), 0]
+    assert credit.worth(CALENDAR) == pytest.approx(np.array([paid, [0] * 4]).T)
     least = replace(credit, is_credit=False)
-    assert least.worth(CALENDAR) == pytest.approx([0, *[0.75 * 1.21 ** (-3 / 12)] * 2, 0])
+    counted = [0, *[0.75 * 1.21 ** (-3 / 12)] * 2, 0]
+    assert least.worth(CALENDAR) == pytest.approx(np.array([counted, counted]).T)
     assert (credit.category, least.category) == (Category.CREDIT, Category.SHORTFALL)
     assert (credit.paid, least.paid) == (PaidWhen.RUNNING, PaidWhen.MONTH_END)
 
