@@ -166,13 +166,15 @@ class ComparisonResults:
 
     @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """The same; an advised plan that is none of them is that of the cloud or of both."""
+        """The same; an advised plan that is none of them is that of the cloud or of both, with what
+        is proven of all their plans where that is more."""
         choice, solved = self.choice, self.solved_scenarios
         if choice is None or any(s.lines == choice.plan.lines for s in solved.values()):
             return solved
-        used = {source.key for source in choice.candidates[choice.index].used}
+        plan, used = choice.plan, {one.key for one in choice.candidates[choice.index].used}
+        proven = {key: min(solved[key].bound, plan.cost) for key in solved}
         holding = {
-            key: choice.plan if key is ScenarioKey.HYBRID else replace(choice.plan, key=key)
+            key: replace(plan, key=key, bound=max(plan.bound, proven[key]))
             for key in (ScenarioKey.CLOUD, ScenarioKey.HYBRID)
             if may_hold(self.inputs, key, used)
         }
