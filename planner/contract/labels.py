@@ -387,7 +387,7 @@ TRAITS: Mapping[str, OptionTraits] = {
     _O.RESERVED_CONVERTIBLE: _committed("reserved, convertible", "Convertible Reserved Instance"),
     _O.SAVINGS_PLAN: _committed("savings plan", "Savings Plan", "Spend"),
     _O.COMMITTED_USE: _committed("committed use", "Committed Use Discount"),
-    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", DateLimits(64, 5, 182)),
+    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", DateLimits(64, 6, 182)),
     _O.DWS_FLEX_START: _flexible("flex start"),
     _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode", DateLimits(80, 3, 90)),
     OWNED: OptionTraits("owned", "owned"),

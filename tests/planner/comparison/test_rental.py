@@ -81,11 +81,11 @@ def test_more_interruptions_cost_more() -> None:
 
 
 def test_a_capacity_block_is_paid_ahead() -> None:
-    """For the five months that a block may last; what follows is rented on demand."""
+    """For the 181 days from January to June; what follows is rented on demand."""
     prices = catalog(offer("50"), offer("30", "capacity_block"))
     one = scenario("cloud", prices)
-    assert {line.category for line in one.lines if line.month < 5} == {"upfront"}
-    assert one.total_cost == Decimal(30 * 5 * 730 + 50 * 7 * 730)
+    assert {line.category for line in one.lines if line.month < 6} == {"upfront"}
+    assert one.total_cost == Decimal(30 * 6 * 730 + 50 * 6 * 730)
 
 
 def test_a_dated_offer_serves_its_months() -> None:

@@ -20,7 +20,7 @@ from planner.costing.cost_model.rental import (
 from planner.costing.cost_model.storage_egress import CloudData
 from tests.planner.costing.cost_model.test_rental import CALENDAR, HOURS, assumed, source
 
-FULL = np.full(6, 730.0)
+FULL = np.full(7, 730.0)
 
 
 def available(option: str, hours: object, peak: object) -> list[bool]:
@@ -31,19 +31,21 @@ def available(option: str, hours: object, peak: object) -> list[bool]:
 
 
 def test_a_stretch_longer_than_a_reservation_is_served_at_its_start_alone() -> None:
-    peak = np.full(6, 8.0)
-    assert available("dws_calendar_mode", FULL * 8, peak) == [True] * 3 + [False] * 3
-    assert available("capacity_block", FULL * 8, peak) == [True] * 5 + [False]
+    peak = np.full(7, 8.0)
+    assert available("dws_calendar_mode", FULL * 8, peak) == [True] * 3 + [False] * 4
+    assert available("capacity_block", FULL * 8, peak) == [True] * 6 + [False]
 
 
 def test_months_that_have_more_days_than_a_reservation_are_not_all_served() -> None:
-    """January to March have 90 days, July to September 92, of which 62 are in the first two."""
+    """January to March have 90 days, July to September 92, of which 62 are in the first two;
+    January to June 181, March to August 184."""
     work = np.full(6, 730.0)
-    for month, held in ((1, [True] * 3 + [False] * 3), (7, [True] * 2 + [False] * 4)):
+    mode, block = "dws_calendar_mode", "capacity_block"
+    for option, month, held in ((mode, 1, 3), (mode, 7, 2), (block, 1, 6), (block, 3, 5)):
         days = reserved_days(work, dt.date(2027, month, 1))
-        found = limit_by_date(source("dws_calendar_mode"), work * 8, np.full(6, 8.0), days)
+        found = limit_by_date(source(option), work * 8, np.full(6, 8.0), days)
         assert found.available is not None
-        assert found.available.tolist() == held
+        assert found.available.tolist() == [True] * held + [False] * (6 - held)
 
 
 def test_every_stretch_of_work_may_be_reserved_anew() -> None:
