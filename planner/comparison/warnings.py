@@ -21,7 +21,6 @@ from planner.contract.answer.verdict import Verdict
 from planner.contract.labels import SCENARIO_TITLES, cloud_title
 from planner.contract.request.rules import LARGEST_NODE, limit_places
 from planner.costing.advice.verdict import write_chance
-from planner.costing.analysis.carbon import ON_PREM_G_CO2E_PER_KWH
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -347,14 +346,6 @@ def _option_terms(facts: Facts) -> Iterator[Gaps]:
             yield {"label": source.label, "note": _NOTES[option]}
 
 
-def _quotas_below_node(facts: Facts) -> Iterator[Gaps]:
-    for source in facts.rented:
-        for quota in facts.inputs.quotas:
-            if quota.group in source.limit_groups and quota.most < source.accelerators:
-                node = pluralize(int(source.accelerators), "accelerator")
-                yield {"source": source, "node": node, "quota": quota}
-
-
 def _unsold(facts: Facts) -> Iterator[Gaps]:
     offers = facts.results.preparation.offers.catalog_offers
     named = [slug in facts.inputs.throughput for slug in offers.accelerator.names]
@@ -373,12 +364,6 @@ def _foreign_power(facts: Facts) -> Iterator[Gaps]:
     is_given = facts.inputs.assumptions.is_from_request("electricity_per_kwh")
     if (is_abroad or is_foreign) and not is_given and _may_own(facts):
         yield {"price": default("electricity_per_kwh").value}
-
-
-def _foreign_grid(facts: Facts) -> Iterator[Gaps]:
-    countries, stated = _countries(facts), facts.results.request.on_prem.g_co2e_per_kwh
-    if countries and _AMERICAN not in countries and stated is None and _may_own(facts):
-        yield {"grams": ON_PREM_G_CO2E_PER_KWH}
 
 
 def _countries(facts: Facts) -> set[str]:
@@ -464,13 +449,11 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "absent_offers": _absent_offers,
     "spot": _spot,
     "option_terms": _option_terms,
-    "quota_below_node": _quotas_below_node,
     "at_a_desk": _at_a_desk,
     "unsold": _unsold,
     "short_reservation": _short_reservation,
     "unknown_prices": lambda facts: _in_words(facts.verdict.unknown_prices),
     "foreign_power": _foreign_power,
-    "foreign_grid": _foreign_grid,
     "open_search": _open_searches,
     "few_outcomes": _few_outcomes,
     "left_out": _left_out,

@@ -61,9 +61,16 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
         more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
         return "buying more servers" if more else SCENARIO_NAMES[other.key]
     if mine == theirs:
-        rest = "on demand" if other.key is ScenarioKey.ON_PREM else "in another way"
-        return f"buying the same and renting the rest {rest}"
+        return f"buying the same and {_name_rest(other, inputs)}"
     return f"owning {pluralize(sum(theirs.values()), 'new server')}"
+
+
+def _name_rest(plan: Scenario, inputs: ModelInputs) -> str:
+    used = [inputs.by_key[key] for key in (*plan.used_hours, *plan.units_started)]
+    options = {s.purchase_option for s in used if not s.is_owned and s.existing is None}
+    if options & options_where(is_paid_ahead=True):
+        return "reserving the rest by date"
+    return "signing for the rest" if options & COMMITTED else "renting the rest by the hour"
 
 
 @dataclass(frozen=True)
@@ -130,7 +137,7 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
     refusal, plan = choice.refusals[index], choice.candidates[index]
     rival = choice.candidates[refusal.rival]
     saving = format_money(cents(refusal.saving), currency)
-    saves = f"{_name_refused(choice, index, inputs)} saves {saving} in expectation"
+    saves = f"{_name_refused(choice, index, inputs)} saves {saving} of expected present value"
     if not rival.parts:
         saves += " against renting alone"
     if rival.bound:
@@ -145,11 +152,13 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
 def describe_forgone(choice: Choice, index: int, inputs: ModelInputs, currency: str) -> str:
     """What a plan that is not advised would save beside the advised."""
     refusal = choice.refusals[index]
-    saving = format_money(cents(refusal.saving), currency)
-    saves = f"{_name_refused(choice, index, inputs)} saves another {saving} in expectation"
+    if refusal.rival != choice.index:
+        return describe_refusal(choice, index, inputs, currency)
+    saving = f"{format_money(cents(refusal.saving), currency)} of expected present value"
+    saves = f"{_name_refused(choice, index, inputs)} saves another {saving}"
     if refusal.saving < refusal.required:
         least = format_money(cents(refusal.required), currency)
-        return f"{saves}, less than the {least} that so binding a step has to save."
+        return f"{saves}, less than the {least} that such a step has to save."
     return f"{saves}, {_describe_chance(refusal)}"
 
 

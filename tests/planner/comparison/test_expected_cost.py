@@ -88,7 +88,7 @@ def check(found: Compared) -> None:
             assert worse_than_asked(found, i, present)
     if choice.refusals and not verdict.is_small:
         said = (*verdict.reasons, *(one.why_not_allowed for one in found.answer.scenarios))
-        assert any("in expectation" in sentence for sentence in said)
+        assert any("of expected present value" in sentence for sentence in said)
     if kept[at] < terms.certainty:
         assert f"is kept in {kept[at]:.0%} of outcomes" in verdict.sentence
     assert not worse_than_asked(found, at, present) or all(
