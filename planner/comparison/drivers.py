@@ -517,9 +517,18 @@ def _name_parts(candidate: Candidate) -> list[str]:
     for source in candidate.used:
         part = part_of(source)
         if part is not None:
-            started = candidate.plan.units_started.get(source.key, np.zeros(1))
-            units[part[0]] = units.get(part[0], 0) + int(started.sum())
+            units[part[0]] = units.get(part[0], 0) + _count_units(source, candidate)
     return [_name_part(kind, count) for kind, count in sorted(units.items())]
+
+
+def _count_units(source: CapacitySource, candidate: Candidate) -> int:
+    """Servers bought, or contracts held at once: one that is renewed is no second one."""
+    started = candidate.plan.units_started.get(source.key)
+    if started is None or source.term is None:
+        return 0
+    if source.is_owned:
+        return int(started.sum())
+    return int(source.units_in_service(started.astype(np.float64)).max())
 
 
 def _name_part(kind: str, count: int) -> str:
@@ -535,10 +544,16 @@ def _name_part(kind: str, count: int) -> str:
 
 
 def _show(value: float, unit: str) -> str:
+    """A value as a sentence has it, told apart from that of today.
+
+    >>> _show(0.62, "factor"), _show(1.004, "factor"), _show(0.0793, "fraction per year")
+    ('62%', '100.4%', '7.9% a year')
+    """
     if unit in ("factor", "fraction", "fraction per year"):
-        shown = f"{value:.0%}"  # a turn close to what is expected is not at what is expected
-        shown = f"{value:.1%}" if shown == "100%" else shown
-        return shown + (" a year" if unit.endswith("per year") else "")
+        if unit.endswith("per year"):
+            return f"{value:.1%} a year"
+        shown = f"{value:.0%}"
+        return f"{value:.1%}" if shown == "100%" else shown
     digits = 2 if abs(value) < 1_000 else 0
     if unit == "months":
         return pluralize(round(value), "month")

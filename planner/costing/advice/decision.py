@@ -42,7 +42,7 @@ NamePlace = Callable[[str, str], str]
 OWNING = ("buy", "lease")
 """What is done to have servers of one's own."""
 _FORM = re.compile(r"( (SXM|OAM)\d*| PCIe)?( \d+ GB)?$")
-_SIZE = re.compile(r" \(\d+x [^)]*\)")
+_SIZE = re.compile(r" \((\d+x|lease of) [^)]*\)")
 """What a sentence leaves out of the name of an accelerator, and of a server."""
 
 WHOLE = 1e-6

@@ -61,7 +61,8 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
         more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
         return "buying more servers" if more else SCENARIO_NAMES[other.key]
     if mine == theirs:
-        return f"buying the same and {_name_rest(other, inputs)}"
+        are_leased = all(inputs.by_key[key].is_leased for key in mine)
+        return f"{'leasing' if are_leased else 'buying'} the same and {_name_rest(other, inputs)}"
     return f"owning {pluralize(sum(theirs.values()), 'new server')}"
 
 

@@ -327,9 +327,10 @@ def _warnings(size: ServingSize) -> Iterator[str]:
         )
     whole = _whole(size.loads)
     if size.replicas > 1 and whole.min() < size.replicas:
-        machines = f"{pluralize(size.replica.accelerators, size.accelerator.name)} each"
+        machines = f"{size.replica.accelerators} {size.accelerator.name} each"
         yield (
             f"hours are those of {pluralize(size.paid_replicas, 'replica')} of {machines} around "
             f"the clock, {whole.mean():.1f} for the mean of the day and the rest for what rises "
-            f"above it; {size.replicas:,} work at the busiest, which the quota must allow"
+            f"above it; {size.replicas:,} work at the busiest: the others are rented by the hour "
+            "then, also beside own servers and contracts, and the quota must allow them"
         )

@@ -129,3 +129,12 @@ def test_turns_that_will_not_come_are_left_out_of_the_sentences() -> None:
 
     rows = (turn(0.0, "never"), turn(None, "perhaps"), turn(0.3, "likely"), turn(0.02, "hardly"))
     assert list_turns(rows) == ("likely", "perhaps", "hardly")
+
+
+def test_a_contract_that_is_renewed_is_one_at_a_time() -> None:
+    """Two years of one machine, signed for twice, and of none where rent is next to nothing."""
+    term = offer("25", "reserved", term_months=12, payment_option="no_upfront")
+    none: dict[str, Any] = {"servers": []}
+    found = compared(catalog(RENT, term), 5840, on_prem=none, sensitivity=True, risk=EXACT)
+    advice = row_of(found, "rental_prices.demand").advice_at_high
+    assert advice == "sign 1 commitment"

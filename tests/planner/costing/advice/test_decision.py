@@ -156,3 +156,10 @@ def test_parts_beyond_two_are_summed_up_by_what_is_done(actions: list[str], rest
         for action, name in zip(actions, "abcde", strict=False)
     ]
     assert describe_parts(parts) == rest[0].upper() + rest[1:]
+
+
+def test_a_lease_beside_a_purchase_is_named_by_its_server() -> None:
+    lease = {"method": "lease", "months": 24, "interest_rate_per_year": 0.0, "balloon_rate": 0.8}
+    own = OWNING | {"servers": [SERVER, SERVER | {"financing": lease}], "lead_time_months": 0}
+    part, *_ = parts_of("on_prem", offer("90"), hours=5840, on_prem=own)
+    assert part.sentence == "lease 1 × HGX H100 server in January 2027 for 24 months"
