@@ -173,6 +173,12 @@ class Usage:
         doubtful = [
             f"Left out: {f.name}: {f.title}." for f in self.files if not f.format
         ] + ledger.doubtful.warnings()
+        logs = {one.title for one in self.files if one.format in _OF_ONE_CLUSTER}
+        if len(logs) > 1:
+            doubtful.append(
+                f"{', '.join(sorted(logs))} are read together: if they tell of the same machines, "
+                "their hours count twice; leave all but one out."
+            )
         without = [s for k, s in ledger.charges.items() if not k.currency and s.states_money]
         if rows := sum(one.rows for one in without):
             doubtful.append(
@@ -211,12 +217,6 @@ class Usage:
                 f"{pluralize(restated, 'row')} with the identifier and time of a row that was read "
                 f"before but other amounts, such as {ledger.first_restated}: the version that was "
                 "read first counts, so leave out files of older versions of a bill."
-            )
-        logs = {one.title for one in self.files if one.format in _OF_ONE_CLUSTER}
-        if len(logs) > 1:
-            notes.append(
-                f"{' and '.join(sorted(logs))} are both read: of machines that both tell of, hours "
-                "count twice; leave one of them out."
             )
         has_jobs = any(file.format == "sacct" for file in self.files)
         if ledger.hourly.longest_s > 3600 and not has_jobs:

@@ -24,7 +24,7 @@ _PERIOD = re.compile(r"(\d{4}-\d\d-\d\dT[\d:]{8}) - (\d{4}-\d\d-\d\dT[\d:]{8})")
 _UNIT = re.compile(r"reported in (?:\w+ )*?(Hours|Minutes|Seconds|Percent)", re.IGNORECASE)
 _HOURS = {"hours": 1.0, "minutes": 1 / 60, "seconds": 1 / 3600}
 _TITLE = re.compile(r"\n(Top \d+ Users|.* Utilization) [\d-]+T")
-_ROW = re.compile(r"[^|\n]*\|(?:[^|\n]*\|){0,3}gres/gpu(?::[^|]*)?\|")
+_ROW = re.compile(r"[^|\n]+\|(?:[^|\n]*\|){0,4}(?:cpu|mem|billing|gres/[\w:.-]+)\|\d")
 
 
 def _read(source: Source, ledger: Ledger, options: ReadOptions) -> None:

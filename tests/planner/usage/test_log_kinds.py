@@ -112,5 +112,5 @@ def test_what_states_no_hours_says_what_to_send(content, problem):
 
 
 def test_two_logs_of_one_cluster_are_named():
-    [note, *_] = [one for one in read(sacct({}), REPORT.encode()).notes() if "both" in one]
-    assert note.startswith("Slurm accounting (sacct) and Slurm report (sreport) are both read")
+    [note] = read(sacct({}), REPORT.encode()).warnings()
+    assert note.startswith("Slurm accounting (sacct), Slurm report (sreport) are read tog")
