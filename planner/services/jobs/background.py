@@ -106,7 +106,7 @@ def _take(name: str, arguments: tuple[str, ...], queue: str, deadline: float) ->
     """In a thread of the server: does the task, in the thread's process if it is work."""
     if time.monotonic() > deadline:
         return
-    if queue != WORK or settings.CELERY_BROKER_URL:
+    if queue != WORK:
         _run(name, arguments)
         return
     try:

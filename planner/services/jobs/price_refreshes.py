@@ -16,7 +16,7 @@ from planner.services.teams.access import WrongStateError, record, require_scope
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.models import QuarantinedPart, RefreshRun
+from pricing.models import QuarantinedPart, RefreshRun, Revision
 from pricing.publish.publication import Publication
 from pricing.publish.publication import release as publish_parts
 from pricing.publish.refresh import Listener, RefreshResult, refresh
@@ -80,37 +80,33 @@ def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
     since = RefreshRun.objects.filter(started_at__gte=job.created_at).exclude(
         outcome__in=unfinished
     )
-    done = {run.provider: _row_of_run(run) for run in since.select_related("revision")}
+    done = {
+        run.provider: _row(run, run.remedy, run.revision, run.offer_count)
+        for run in since.select_related("revision")
+    }
     left = [provider for provider in providers if provider.name not in done]
     results = refresh(left, listener=_Reporter(progress, len(left)))
     job.refresh_from_db(fields=["cancel_requested"])
     if job.cancel_requested:
         raise CancelledError
-    done |= {result.provider: _row(result) for result in results}
+    for result in results:
+        revision, offers = None, None
+        if result.publication:
+            revision, offers = result.publication.revision, result.publication.offers
+        done[result.provider] = _row(result, result.hint, revision, offers)
     return {"results": [done[provider.name] for provider in providers]}
 
 
-def _row(result: RefreshResult) -> dict[str, Any]:
-    publication = result.publication
-    revision = publication.revision.number if publication and publication.revision else None
-    return {
-        "provider": result.provider,
-        "outcome": result.outcome,
-        "message": result.message,
-        "remedy": result.hint,
-        "revision": revision,
-        "offers": publication.offers if publication else None,
-    }
-
-
-def _row_of_run(run: RefreshRun) -> dict[str, Any]:
+def _row(
+    run: RefreshRun | RefreshResult, hint: str, revision: Revision | None, offers: int | None
+) -> dict[str, Any]:
     return {
         "provider": run.provider,
         "outcome": run.outcome,
         "message": run.message,
-        "remedy": run.remedy,
-        "revision": run.revision.number if run.revision else None,
-        "offers": run.offer_count,
+        "remedy": hint,
+        "revision": revision.number if revision else None,
+        "offers": offers,
     }
 
 
