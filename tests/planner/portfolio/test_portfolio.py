@@ -145,7 +145,7 @@ def test_where_a_budget_binds_the_last_in_priority_waits():
     request = relay(3, 24)
     for i, one in enumerate(request["projects"]):
         one["priority"] = 3 - i
-    answer = plan(request, limits={"total_budget": 470_000, "capex_budget": 0})
+    answer = plan(request, limits={"total_budget": 450_000, "capex_budget": 0})
 
     assert [one.name for one in answer.projects if one.waits] == ["project 0"]
     assert answer.feasible
@@ -317,7 +317,8 @@ def test_a_window_that_holds_none_of_the_work_is_told():
 def test_equal_projects_pay_the_same():
     together = plan({**YEAR, "projects": [project("one", STEADY), project("two", STEADY)]})
     one, two = together.projects
-    assert one.share == two.share <= one.alone
+    assert one.share == pytest.approx(two.share, abs=Decimal("0.01"))  # an odd cent is one's
+    assert one.share <= one.alone
 
 
 def test_a_share_above_what_a_project_pays_alone_is_called_so(answer):
