@@ -35,15 +35,16 @@ began: load / (1 − √load)² (Abate and Whitt, Transient behavior of the M/M/
 _WARM_UP = 0.3
 """Share of the jobs that come before the fleet is as busy as it stays; their waits are not
 counted."""
-_QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 4), 168
+_QUEUES_BY_HOUR, _COUNTED_WEEKS, HOURS_PER_WEEK = (4, 32), (2, 3), 168
 """Queues, and weeks of each whose jobs count, where the free accelerators change by the hour: the
 fewer the more jobs come, so that not many more than `SIMULATED_JOBS` are simulated."""
 _SETTLES, _LONGEST_SETTLING_WEEKS = 3, 26
 """Mean lengths of the longest jobs that pass before those that count, and after them."""
 _STEPS_A_JOB, _MOST_STEPS_AN_HOUR = 4, 12
 """Steps of that simulation in the mean length of the shortest jobs."""
-MOST_SIMULATED = 8
-"""Months of unlike jobs that are simulated; of more those that differ most."""
+MOST_SIMULATED, _MOST_BY_HOUR = 8, 4
+"""Months of unlike jobs that are simulated, and of those in which other work changes by the hour;
+of more those that differ most."""
 _NOISE = 1e-9
 _SEED = 1909
 """Erlang's first paper on waiting; any other would do."""
@@ -196,7 +197,8 @@ def smallest_pools(months: Sequence[Month]) -> list[Pool]:
     most, and the others have as many times what the formula says as these, the nearest most."""
     every = list(dict.fromkeys(months))
     unlike = [one for one in every if not _waits_of(one.jobs, one.at_once).are_alike]
-    if len(unlike) <= MOST_SIMULATED:
+    most = _MOST_BY_HOUR if any(one.at_once for one in unlike) else MOST_SIMULATED
+    if len(unlike) <= most:
         return [smallest_pool(one) for one in months]
     kinds = {job[1:]: place for place, job in enumerate(j for one in unlike for j in one.jobs)}
     work = np.zeros((len(unlike), max(kinds.values()) + 2))
@@ -205,7 +207,7 @@ def smallest_pools(months: Sequence[Month]) -> list[Pool]:
         for job in one.jobs:
             row[kinds[job[1:]]] += job.hours
     few, apart = [int(work.sum(axis=1).argmax())], np.empty((0, len(unlike)))
-    while len(few) <= MOST_SIMULATED:
+    while len(few) <= most:
         apart = np.vstack([apart, ((work - work[few[-1]]) ** 2).sum(axis=1)])
         few.append(int(apart.min(axis=0).argmax()))
     sizes = np.array([_waits_of(one.jobs, one.at_once).guess() for one in unlike])
