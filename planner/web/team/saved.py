@@ -40,10 +40,13 @@ def saved_pack(saved: SavedComparison, facts: board_pack.PackFacts) -> bytes:
     budget = budget_of_project(saved)
     left = [board_pack.text(budget)] if budget else []
     chart = saved_cost(plan)
-    parts = [*board_pack.head(plan, facts), *left, *([board_pack.picture(chart)] if chart else [])]
+    pictures = [board_pack.picture(chart)] if chart else []
+    parts = [*board_pack.head(plan, facts), *left]
     for section in saved.rows:
         parts.append(board_pack.text(section["title"], board_pack.HEADING))
         parts.append(board_pack.table(section["rows"], (0.4, 0.45, 0.15), header=False))
+        parts += pictures
+        pictures = []
     return board_pack.print_pack([*parts, *board_pack.close_pack((), facts)], facts, plan.currency)
 
 
