@@ -142,22 +142,21 @@ def spread_rest(query: QueryDict) -> QueryDict:
     return tidy
 
 
-def answer_plan(
-    query: QueryDict, team: Team | None = None, *, brief: bool = False
-) -> ComparisonOutcome:
+def answer_plan(query: QueryDict, team: Team | None = None) -> ComparisonOutcome:
     """Compares the request of a query string with the team's rates; errors name their field.
 
     A query string that names price revisions is a shared link: it holds every rate already and
-    is answered at those prices. `brief` leaves out risk and sensitivity.
+    is answered at those prices.
     """
-    *_, whole = answer_plan_in_steps(query, team, brief=brief)
+    *_, whole = answer_plan_in_steps(query, team)
     return whole
 
 
 def answer_plan_in_steps(
     query: QueryDict, team: Team | None = None, *, brief: bool = False
 ) -> Iterator[ComparisonOutcome]:
-    """The same, first with what is advised and what it costs, last with everything."""
+    """The same, first with what is advised and what it costs, last with everything. `brief` leaves
+    out risk and sensitivity."""
     request: dict[str, Any] = {}
     try:
         request = read_plan_request(spread_rest(query))

@@ -95,7 +95,7 @@ def _edited(request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome) 
 def live(request: HttpRequest) -> HttpResponse:
     query = drop_empty(request.GET)
     team = current_team(request)
-    outcome = answer_plan(query, team, brief=True)
+    outcome = next(answer_plan_in_steps(query, team, brief=True))
     missing_rates = plan_request.find_missing_rates(query, team)
     context = _live_context(outcome) | {"missing_rates": missing_rates}
     return render(request, "web/plan/live.html", context)
