@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from planner.comparison import compare
+from planner.comparison import compare, compare_in_steps
 from planner.contract.answer.common import ScenarioKey
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import H100, TODAY
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, request_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -35,6 +35,19 @@ def test_lines_sum_to_the_total_to_the_cent(answer) -> None:
         assert sum(map(Decimal, one["cash_per_month"])) == Decimal(one["total_cost"])
         assert sum(map(Decimal, one["accrued_per_month"])) == Decimal(one["total_cost"])
         assert one["cumulative_cost"][-1] == one["total_cost"]
+
+
+def test_what_is_advised_is_the_same_in_the_first_step_and_in_the_last() -> None:
+    first, whole = compare_in_steps(request_of(4000, cheaper_if=True), CATALOG, today=TODAY)
+    assert first.scenarios == whole.scenarios
+    assert first.recommendation == whole.recommendation
+    assert first.risk == whole.risk
+    assert first.verdict
+    assert whole.verdict
+    assert first.verdict.decision == whole.verdict.decision
+    assert first.verdict.expected == whole.verdict.expected
+    assert not first.cheaper_if
+    assert whole.drivers
 
 
 def test_a_line_is_quantity_times_price(answer) -> None:
