@@ -18,7 +18,7 @@ from planner.contract.request.comparison import read_request
 from planner.usage import tables as cells
 from pricing.common import bounded
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
-from pricing.common.problems import problem_body
+from pricing.common.problems import list_errors, problem_body
 
 HOSTILE = (
     *("1e999999", "1e-300000000", "1e9999999", "-1e-999990", "9" * 5000, "0." + "9" * 5000),
@@ -95,6 +95,9 @@ def test_an_answer_lists_twenty_refusals_and_how_many_more_there_are() -> None:
     refusals = refused.value.all()
     assert len(refusals) == MAX_REFUSALS + 1
     assert (refusals[0].field, refusals[-1].message) == ("f0", "and 59,980 more")
+    assert problem_body(400, "", list_errors(refused.value))["errors"][-1]["message"] == (
+        "and 59,980 more"
+    )
     errors = problem_body(400, "", [{"field": str(i), "message": ""} for i in range(90)])["errors"]
     assert (errors[-1]["code"], errors[-1]["message"]) == ("more", "and 70 more")
 
