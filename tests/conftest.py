@@ -12,11 +12,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 from xdist.scheduler import LoadGroupScheduling
 
 gc.disable()  # Until everything is collected.
+hypothesis.settings.register_profile(
+    "tests", deadline=None, derandomize=os.environ.get("FUZZ") != "1", max_examples=40
+)
+hypothesis.settings.load_profile("tests")
+"""Of properties that say nothing else: no clock, on a busy machine some took above 200 ms."""
 ROOT = Path(__file__).parent.parent
 _cases: Counter[str] = Counter()
 """Test → how many of its cases have been collected."""
