@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.planner.answers_once import compare_in_steps_once, plan_once
-from tests.planner.workspace import Workspace, market
+
+if TYPE_CHECKING:
+    from tests.planner.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +28,8 @@ def months_over(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def work(db) -> Workspace:
-    """A small market, and a team at work in it."""
+    """A small market, and a team at work in it; `make pure` has no Django to import them with."""
+    from tests.planner.workspace import Workspace, market
+
     market()
     return Workspace("alpha")
