@@ -1,37 +1,59 @@
-"""The page of a plan: the form that asks for it, the answer, its printed pack."""
+"""The page of a plan: the form that asks for it, the answer, its printed pack.
+
+The page of an answer is sent in two parts: what is advised is sent while the rest is computed.
+Both parts are of one template, drawn twice and cut at `REST`. The first is drawn before anything
+is sent, so that what is refused or fails until then has its own status.
+"""
 
 from __future__ import annotations
 
+import gzip
+import logging
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.text import StreamingBuffer
 from django.views.decorators.http import require_safe
 
 from planner.contract.labels import SCENARIO_TITLES, comes_first
 from planner.exports import Format
 from planner.exports.csv_export import Context
 from planner.exports.saved_context import offer_file
+from planner.services.observability import logs
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumptions import Message, messages_of
 from planner.web.answer.board_pack import PackFacts, board_pack
-from planner.web.answer.in_parts import send_in_parts
 from planner.web.common import plan_request
 from planner.web.common.fields import in_field_unit, with_labels
 from planner.web.common.plan_request import answer_plan, answer_plan_in_steps, spread_rest
 from planner.web.common.query_codec import drop_empty, with_start
-from planner.web.common.views import current_team, open_page
+from planner.web.common.views import current_team, describe_refusal, open_page
 from planner.web.plan.forms import WORKS, PlanForm, begin
 from planner.web.plan.start import list_presets
 from pricing.common.invalid_input import InvalidInput
 
 PageContext = dict[str, Any]
+REST = "<!-- the rest of the answer -->"
+Draw = Callable[[ComparisonOutcome, str], str]
+"""The whole page of an outcome; with a word of what went wrong, or `OPENING`, without the rest."""
+OPENING = "opening"
+OURS = "The error is ours and has been logged under {}. Load the page again."
+logger = logging.getLogger(__name__)
 
 
 @open_page
@@ -69,10 +91,52 @@ def plan(request: HttpRequest) -> HttpResponseBase:
             context = answer_context(query, outcome) | more | {"problem": problem}
             return render_to_string("web/plan/answer.html", context, request)
 
-        return send_in_parts(request, chain([first], steps), draw)
+        return _send_in_parts(request, chain([first], steps), draw)
     status = 400 if first.errors else 200
     context = _form_context(query, first) | more
     return render(request, "web/plan/form_page.html", context, status=status)
+
+
+def _send_in_parts(
+    request: HttpRequest, steps: Iterator[ComparisonOutcome], draw: Draw
+) -> StreamingHttpResponse:
+    """The page as `draw` draws it: until `REST` of the first step, then of the last."""
+    first = next(steps)
+    opening = draw(first, OPENING).partition(REST)[0]
+    reference: str = request.request_id  # type: ignore[attr-defined]
+
+    def finish() -> str:
+        try:
+            *_, whole = first, *steps
+            problem = "; ".join(map(describe_refusal, whole.errors))
+            return draw(first, problem) if problem else draw(whole, "")
+        except Exception:
+            with logs.use_request_id(reference):
+                logger.exception("The rest of an answer failed.")
+            return draw(first, OURS.format(reference))
+
+    def parts() -> Iterator[str]:
+        yield opening
+        yield finish().partition(REST)[2]
+
+    response = StreamingHttpResponse(parts())
+    response["X-Accel-Buffering"] = "no"  # A proxy passes each part on at once.
+    patch_vary_headers(response, ("Accept-Encoding",))
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response["Content-Encoding"] = "gzip"
+        response.streaming_content = _compress(parts())
+    return response
+
+
+def _compress(parts: Iterator[str]) -> Iterator[bytes]:
+    """What the framework's own middleware does, but each part sent when it is there."""
+    buffer = StreamingBuffer()
+    with gzip.GzipFile(mode="wb", compresslevel=6, fileobj=buffer, mtime=0) as file:
+        for part in parts:
+            file.write(part.encode())
+            file.flush()
+            yield buffer.read()
+    yield buffer.read()
 
 
 def _edited(request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome) -> HttpResponse:

@@ -99,7 +99,8 @@ def test_a_lease_shows_when_it_pays_back() -> None:
     assert chart is not None
     assert chart.title == "When does the advised plan pay off?"
     assert f"has cost less than renting on demand from {month:%B %Y} on" in chart.summary
-    assert scenario_rows(answer)[0].note == "machines rented before and alongside its servers"
+    note = "Hybrid: the same plan; machines rented before and alongside its servers"
+    assert scenario_rows(answer)[0].note == note
 
 
 def balance(flows: list[tuple[int, Fraction]], sold: int, end: int, at: Fraction) -> Fraction:

@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from planner.comparison import compare_in_steps
-from planner.web.answer.in_parts import REST
+from planner.web.plan.plan_page import REST
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, WHOLE, get, text
 

@@ -48,7 +48,7 @@ def test_cells_and_sums_below_1_keep_their_hundredths() -> None:
     assert formatting.cell(0) == "0"
     assert formatting.cell(None) == "not known"
     assert formatting.money(Decimal("0.37")) == "0.37\u00a0USD"
-    assert formatting.money(Decimal("−0.37")) == "-0.37\u00a0USD"
+    assert formatting.money(Decimal("-0.37")) == "\u22120.37\u00a0USD"
     assert formatting.money(Decimal("0.51")) == "1\u00a0USD"
     assert formatting.money(0) == "0\u00a0USD"
 
