@@ -264,15 +264,17 @@ def find_work(query: Mapping[str, str]) -> Work:
 
 def begin(query: QueryDict, currency: str) -> QueryDict:
     """An address for the tab that was chosen: what is typed and belongs to its work, with what its
-    boxes begin with."""
-    work = find_work(query)
+    boxes begin with. A box that still holds what the tab before began with is not typed."""
+    work, before = find_work(query), find_work(query_codec.drop_empty(query, "work"))
+    untouched = set(parse_qsl(before.begins)) if work != before else set()
     first = next_month(timezone.now().date())
     months = {"first": first, "last": add_months(first, MONTHS_ASKED - 1)}
     initial = query.copy()
     initial["workload.kind"] = work.kind
     for name in list(initial):
         known = to_pattern(name.partition("~")[0]) in fields.FIELD_TYPES or is_page_only(name)
-        if not known or is_of_other_work(name, work.kind):
+        is_foreign = is_of_other_work(name, work.kind)
+        if not known or is_foreign or (name, initial[name]) in untouched:
             del initial[name]
     if initial.get("workload.optimizer") and work.key in ("train", "fine_tune"):
         del initial["workload.optimizer"]

@@ -87,6 +87,8 @@ def test_a_tab_keeps_what_its_work_shares_and_begins_with_the_rest(client, price
     assert form.query["workload.prompt_tokens"] == "500"
     assert "workload.tokens~bn" not in form.query
     assert form.query["start"] == "2027-01"
+    left = {**TRAINING, "workload.tokens~bn": "140", "work": "fine_tune"}  # as a training begins
+    assert get(client, "plan", left).context["form"].query["workload.tokens~mn"] == "50"
 
 
 def test_credits_leases_and_commitments_are_one_press_away(client, prices):
