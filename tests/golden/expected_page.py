@@ -42,7 +42,7 @@ def demand(answer: ComparisonAnswer) -> str:
         peak = "1 accelerator"
     if work.total_hours_p10 != work.total_hours_p90:
         low, high = number(work.total_hours_p10), number(work.total_hours_p90)
-        peak += f"; likely {low} to {high} h (p10 to p90)"
+        peak += f"; likely {low} to {high} h (8 of 10 cases)"
     hours = number(work.total_hours)
     return f"{hours} accelerator-hours of {get(work.accelerator).name} at a peak of {peak}."
 

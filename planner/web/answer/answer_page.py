@@ -89,6 +89,11 @@ class AnswerPage:
         return with_labels(self.verdict.sentence.removeprefix(self.verdict.headline).strip())
 
     @property
+    def in_the_way(self) -> list[str]:
+        """Why no plan is possible, a clause each."""
+        return [] if self.recommended else re.split(r"(?<=[;.]) ", self.money_sentence)
+
+    @property
     def to_secure(self) -> str:
         """That more machines are rented by the hour than clouds keep ready; else empty."""
         return " ".join(re.findall(rf"{SECURE_CAPACITY}: .*? by the hour\.", self.money_sentence))

@@ -100,7 +100,7 @@ def categories(answer: ComparisonAnswer) -> Chart:
         title="What is the money spent on?",
         kind="hbar",
         x_label="scenario",
-        y_label=f"total as stated, {answer.currency}",
+        y_label=f"total if all goes as stated, {answer.currency}",
         unit=answer.currency,
         x=[row.title for row in rows],
         series=series,
@@ -191,7 +191,9 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
     ends = [_ends(answer, one.key) for one in (plan, *rivals)]
     return replace(
         chart,
-        y_label=f"{chart.y_label}; bars: 8 of 10 cases" if any(ends) else chart.y_label,
+        y_label=f"{chart.y_label}; bars: 8 of 10 cases, dots: expected"
+        if any(ends)
+        else chart.y_label,
         title="When does the advised plan pay off?" if plan.buys_or_leases else chart.title,
         series=[replace(line, ends=two) for line, two in zip(chart.series, ends, strict=True)],
         marks=[mark] if mark else [],
@@ -221,7 +223,7 @@ def cost_so_far(answer: PlanRecord[Any], plans: Sequence[ScenarioRecord]) -> Cha
         title="How does the cost add up?",
         kind="line",
         x_label="month",
-        y_label=f"spent so far as stated, {answer.currency}",
+        y_label=f"spent so far if all goes as stated, {answer.currency}",
         unit=answer.currency,
         x=[*map(shorten_month, answer.months), END],
         series=[
@@ -242,12 +244,11 @@ def _is_far_dearer(one: ScenarioRecord, plan: ScenarioRecord) -> bool:
     return 0 < most < one.require_total()
 
 
-def _ends(answer: ComparisonAnswer, key: ScenarioKey) -> tuple[float, float] | None:
+def _ends(answer: ComparisonAnswer, key: ScenarioKey) -> tuple[float, ...]:
     risk = answer.risk
     spread = risk.range_of(key) if risk is not None and risk.holds else None
-    if spread is None or spread.total_p10 is None or spread.total_p90 is None:
-        return None
-    return float(spread.total_p10), float(spread.total_p90)
+    ends = (spread.total_p10, spread.expected, spread.total_p90) if spread is not None else ()
+    return tuple(float(one) for one in ends if one is not None)
 
 
 def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:

@@ -119,15 +119,6 @@ def is_the_only_plan(answer: ComparisonAnswer) -> bool:
     )
 
 
-def cheapest_cases(answer: ComparisonAnswer) -> str:
-    """`1,988 of 2,000 cases`; empty where no cases were simulated."""
-    verdict, risk = answer.verdict, answer.risk
-    if verdict is None or verdict.confidence is None or risk is None:
-        return ""
-    cases = round(verdict.confidence * risk.samples)
-    return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} cases"
-
-
 def by_shown_saving(answer: ComparisonAnswer) -> list[Alternative]:
     """What would be cheaper in the order of what `saving_words` shows, the largest first: savings
     of the total, then those in today's money alone. Where none saves, the cheapest first."""
@@ -227,17 +218,18 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
         for row in _signed(answer, verdict)
         if row.words != NOTHING
     ]
-    limits = [*(budget_fact(one, answer.currency) for one in verdict.budget), *_deadline(verdict)]
+    budgets = [budget_fact(one, verdict, answer.currency) for one in verdict.budget]
+    limits = [*budgets, *_deadline(verdict)]
     rows = [*(signed or [FigureRow("To sign or approve now", NOTHING)])][: MOST_FACTS - len(limits)]
     rows += limits
-    payback, cases = payback_words(answer), cheapest_cases(answer)
+    payback = payback_words(answer)
     if payback:
         rows.append(FigureRow("Pays back", payback))
     if verdict.against and round(verdict.against.difference) > 0:
         saved = money(verdict.against.difference, answer.currency)
         rows.append(FigureRow(f"Cheaper than {verdict.against.words}", f"by {saved}"))
-    if cases and not is_the_only_plan(answer):
-        rows.append(FigureRow("Stays the cheapest", f"in {cases}"))
+    if verdict.confidence is not None and not is_the_only_plan(answer):
+        rows.append(FigureRow("Stays the cheapest", f"in {percent(verdict.confidence)} of cases"))
     return rows[:MOST_FACTS]
 
 
@@ -248,15 +240,17 @@ def _deadline(verdict: Verdict) -> Iterator[FigureRow]:
         yield FigureRow(title, words, is_over=labels.CHANCE_TO_MISS in verdict.sentence)
 
 
-def budget_fact(use: BudgetUse, currency: str) -> FigureRow:
+def budget_fact(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
     """A budget and how likely it is kept; what is left of it where no chance is known."""
-    title = f"{labels.budget_title(use.kind, use.fiscal_year)} of {money(use.budget, currency)}"
+    budget = money(use.budget, currency)
+    title = f"{labels.budget_title(use.kind, use.fiscal_year)} of {budget}"
     rest = f"{money(abs(use.headroom), currency)} {'over' if use.headroom < 0 else 'left'}"
     if use.headroom == use.budget:
         rest = "all left"
     chance = "" if use.chance is None else f"kept in {percent(use.chance)} of cases"
     words = ", ".join(filter(None, (rest if use.headroom < 0 or not chance else "", chance)))
-    return FigureRow(title, words, is_over=use.headroom < 0)
+    is_unsure = f"{budget} is kept in" in verdict.sentence
+    return FigureRow(title, words, is_over=use.headroom < 0 or is_unsure)
 
 
 def _beside_leases(verdict: Verdict) -> Decimal:

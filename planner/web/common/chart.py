@@ -22,8 +22,8 @@ class Series:
     values: Sequence[float | None]
     role: str = ""
     dashed: bool = False
-    ends: tuple[float, float] | None = None
-    """Between what its last value lies in 8 of 10 cases."""
+    ends: tuple[float, ...] = ()
+    """Between what its last value lies in 8 of 10 cases, and between them what is expected."""
 
 
 @dataclass(frozen=True)

@@ -119,11 +119,9 @@ def _value_axis(chart: Chart, scale: Scale) -> Iterator[SafeString]:
 
 
 def _names_below(places: Sequence[tuple[float, str]], y: float) -> Iterator[SafeString]:
-    every = -(-len(places) // MOST_LABELS)
-    shown = [one for i, one in enumerate(places) if i % every == 0 and i + every < len(places)]
-    if len(places) > 1 and places[-1] not in shown:
-        shown.append(places[-1])
-    for share, name in shown:
+    last = len(places) - 1
+    shown = dict.fromkeys(round(i * last / (MOST_LABELS - 1)) for i in range(MOST_LABELS))
+    for share, name in (places[i] for i in shown):
         anchor = "end" if share > 0.9 else "start" if share < 0.1 else "middle"
         yield element("text", name, x=_percent(_x(share)), y=y, text_anchor=anchor)
 
@@ -171,7 +169,7 @@ def _notes(chart: Chart, shares: Sequence[float], wide: float) -> Iterator[SafeS
 
 
 def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
-    values = (value for one in chart.series for value in _known([*one.values, *(one.ends or ())]))
+    values = (value for one in chart.series for value in _known([*one.values, *one.ends]))
     scale, shares = Scale.over([0.0, *values]), _shares(chart.x)
     drawn = [*_value_axis(chart, scale)]
     drawn += _names_below([*zip(shares, map(_name, chart.x), strict=True)], TOP + PLOT + 18)
@@ -202,15 +200,16 @@ def _is_known(at: tuple[float, float | None]) -> bool:
 
 
 def _draw_ends(chart: Chart, scale: Scale) -> Iterator[SafeString]:
-    """A bar at the end of a line: the range of its last value."""
+    """A bar at the end of a line, the range of its last value, with a dot: what is expected."""
     at = RIGHT + 0.3
     for i, one in enumerate(chart.series):
-        if one.ends is not None:
-            low, high = (_y(scale.at(value)) for value in one.ends)
+        if one.ends:
+            low, middle, high = (_y(scale.at(value)) for value in one.ends)
             yield element(
                 "rect", class_=series_class(one, i), x=_percent(at), y=high, width="0.7%",
                 height=round(low - high, 2),
             )  # fmt: skip
+            yield element("circle", class_="mark", cx=_percent(at + 0.35), cy=middle, r=3)
             at += 0.9
 
 
