@@ -99,7 +99,7 @@ class PortfolioPage:
                 for one in list_signed(answer)
             ),
             ("Owed after the plan", _or_nothing(owed, currency)),
-            ("Cost of the plan, net present", money(answer.net_present_cost, currency)),
+            ("Cost of the plan in today's money", money(answer.net_present_cost, currency)),
             ("Expected cost", money(answer.expected, currency)),
             *(
                 (f"Risk allowance: {cause.value}", money(amount, currency))
@@ -113,7 +113,7 @@ class PortfolioPage:
         ]
         if answer.apart is not None:
             saved = f"{money(answer.saving, currency)} ({percent(answer.saving_fraction)})"
-            rows.append(("Planned apart, net present", money(answer.apart, currency)))
+            rows.append(("Planned apart, in today's money", money(answer.apart, currency)))
             rows.append(("Saved by planning together", saved))
         if answer.utilisation is not None:
             rows.append(("Use of the machines held", percent(answer.utilisation)))
@@ -171,7 +171,7 @@ class PortfolioPage:
         divided = f"; the plan is divided {method}" if method else ""
         nobody = " Nobody pays more than alone." if self.nobody_pays_more else ""
         lacking = f" {_LACKS_WORK}" if self.lacks_shares else ""
-        return f"Amounts are net present{divided}.{lacking}{nobody}"
+        return f"Amounts are in today's money{divided}.{lacking}{nobody}"
 
     @property
     def lacks_shares(self) -> bool:
