@@ -12,6 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -271,12 +272,19 @@ class JobSums:
         return sum(self.hours_by_size.values()) / max(self.accelerators, 1)
 
     @property
-    def usual_size(self) -> int:
-        """Accelerators of the jobs that half of the hours are in, or fewer."""
-        sizes = sorted(self.hours_by_size)
-        reached = accumulate(self.hours_by_size[size] for size in sizes)
-        half = sum(self.hours_by_size.values()) / 2
-        return next((size for size, sum_ in zip(sizes, reached, strict=True) if sum_ >= half), 1)
+    def typical_size(self) -> int:
+        """Accelerators of a job, the mean over the hours, as the nearest power of two: such jobs
+        wait about as long as the mix, and fill machines as it does.
+
+        >>> jobs = JobSums()
+        >>> jobs.add(1, 600.0, 100)
+        >>> jobs.add(8, 400.0, 80)
+        >>> jobs.typical_size
+        4
+        """
+        hours = sum(self.hours_by_size.values())
+        mean = sum(size * part for size, part in self.hours_by_size.items()) / max(hours, 1e-9)
+        return int(2 ** round(math.log2(max(mean, 1.0))))
 
 
 # The ledger -------------------------------------------------------------------------------

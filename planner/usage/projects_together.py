@@ -136,11 +136,13 @@ def _jobs(usage: Usage, place: Callable[[Holder], Holder]) -> dict[Holder, JobSu
 
 
 def _job_fields(jobs: JobSums | None, work: dict[str, Any]) -> dict[str, Any]:
-    """Length of a job, and in its work its accelerators, so that jobs of projects take turns."""
+    """Length of a job, and in its work its accelerators, so that jobs of projects take turns; its
+    peak has room for one."""
     if jobs is None:
         return {}
-    if jobs.usual_size > 1:
-        work["accelerators_per_job"] = jobs.usual_size
+    if (size := jobs.typical_size) > 1:
+        work["accelerators_per_job"] = size
+        work["peak_accelerators"] = [max(peak, size) for peak in work["peak_accelerators"]]
     return {"job_hours": min(max(round(jobs.job_hours, 2), 0.01), 10_000.0)}
 
 

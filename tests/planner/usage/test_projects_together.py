@@ -21,9 +21,11 @@ def job(number: int, month: int, account: str, tres: str) -> dict[str, str]:
             "Submit": start, "ElapsedRaw": str(25 * 86400), "AllocTRES": tres}  # fmt: skip
 
 
+TEN_MINUTES = {"End": "2026-10-02T00:10:00", "ElapsedRaw": "600"}
 LOG = sacct(
     *(job(month, month, "speech", "gres/gpu:h100=8,gres/gpu=8") for month in range(1, 11)),
     *(job(20 + month, month, "vision", "gres/gpu:a100=4,gres/gpu=4") for month in range(1, 11)),
+    job(41, 10, "short", "gres/gpu:h100=8") | TEN_MINUTES,
 )
 GROUP = {"type": "google_compute_instance", "address": "a", "mode": "managed", "values": {
     "machine_type": "n1-standard-8", "labels": {"team": "search"},
@@ -83,17 +85,21 @@ def test_a_folder_becomes_a_plan_and_its_pack_with_one_question(folder, capsys):
         "chat": ("nvidia-l40s", 2920, 4),
         "search": ("nvidia-t4", 1460, 2),
         "serving": ("nvidia-h100-80gb-sxm", 5840, 8),
+        "short": ("nvidia-h100-80gb-sxm", pytest.approx(2), 8),
         "speech": ("nvidia-h100-80gb-sxm", pytest.approx(7200), 12),
         "vision": ("nvidia-a100-80gb-sxm", pytest.approx(3600), 6),
     }
     projects = {one["name"]: one for one in json.loads(Path("plan.json").read_text())["projects"]}
     assert projects["speech"]["job_hours"] == 600
     assert projects["speech"]["workload"]["accelerators_per_job"] == 8
+    short = projects["short"]["workload"]
+    assert short["accelerators_per_job"] == 8
+    assert set(short["peak_accelerators"]) == {8}, "room for a job that fills no hour"
     assert "job_hours" not in projects["chat"]
     assert zipfile.is_zipfile("board.xlsx")
     assert main([*asks, "--json"]) == 0, "the answer is remembered"
     assert {one["name"] for one in json.loads(capsys.readouterr().out)["projects"]} == {
-        *("chat", "search", "serving", "speech", "vision")
+        *("chat", "search", "serving", "short", "speech", "vision")
     }
 
 
