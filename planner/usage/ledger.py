@@ -22,7 +22,7 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple, Self, cast
 
-from planner.usage.tables import plain_name
+from planner.usage.tables import plain_name, start_next_month
 from pricing.common.words import pluralize
 
 MAX_GROUPS = 200_000
@@ -570,9 +570,7 @@ _EPOCH = dt.datetime(1970, 1, 1)
 
 
 def _next_month_start(hour: int) -> int:
-    moment = _EPOCH + dt.timedelta(hours=hour)
-    first = moment.replace(day=1, hour=0)
-    following = (first + dt.timedelta(days=32)).replace(day=1)
+    following = start_next_month(_EPOCH + dt.timedelta(hours=hour))
     return int((following - _EPOCH).total_seconds() // HOUR_S)
 
 

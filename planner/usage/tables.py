@@ -148,12 +148,13 @@ def _fit(row: list[str], columns: int, line: int) -> list[str]:
 
 
 def _of_rows(rows: Iterator[list[str]], empty: str) -> Table:
-    header = next(rows, [])
-    if not any(header):
+    """Under the first row of more than one cell: those above are titles."""
+    numbered = enumerate(rows, 1)
+    first, header = next((one for one in numbered if sum(map(bool, one[1])) > 1), (0, []))
+    if not header:
         raise InvalidInput("file", f"is {empty}")
-    columns = len(header)
-    full = (_fit(row, columns, number) for number, row in enumerate(rows, 2) if any(row))
-    return Table([name.strip() for name in header], full)
+    full = (_fit(row, len(header), number) for number, row in numbered if any(row))
+    return Table([name.strip() for name in header], full, first_row=first + 1)
 
 
 def _text(value: Any) -> str:
@@ -458,6 +459,11 @@ def _month_of_day(day: int) -> str:
     return f"{_EPOCH + dt.timedelta(days=day):%Y-%m}"
 
 
+def start_next_month(moment: dt.datetime) -> dt.datetime:
+    following = moment.replace(day=1) + dt.timedelta(days=32)
+    return following.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
 def split_by_month(start: float, end: float) -> list[tuple[str, float]]:
     """Months of an interval with their share of it; all of it in the first where it is empty.
 
@@ -473,9 +479,7 @@ def split_by_month(start: float, end: float) -> list[tuple[str, float]]:
     last = _EPOCH + dt.timedelta(seconds=end)
     shares: list[tuple[str, float]] = []
     while first < last:
-        following = (first.replace(day=1) + dt.timedelta(days=32)).replace(
-            day=1, hour=0, minute=0, second=0, microsecond=0
-        )
+        following = start_next_month(first)
         part = (min(following, last) - first).total_seconds()
         shares.append((f"{first:%Y-%m}", part / (end - start)))
         first = following

@@ -69,11 +69,6 @@ class PlanRules:
         """Whether jobs over many nodes need machines with a network for it."""
         return not self.any_node
 
-    @property
-    def joins_nodes(self) -> bool:
-        """Whether the jobs may take more accelerators than one node holds."""
-        return self.needs_network and (self.is_sized or self.accelerators_per_job > 1)
-
     def job_size(self, min_accelerators: int) -> int:
         """Accelerators that one job takes where the sizing needs `min_accelerators` of a kind."""
         return max(self.accelerators_per_job, min_accelerators)

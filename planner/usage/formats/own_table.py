@@ -1,6 +1,7 @@
-"""A table of one's own: a month a row, with hours, cost or both. PURE.
+"""A table of one's own: a month or a job a row, with hours, cost or both. PURE.
 
-Columns may be called otherwise, which is noted.
+Columns may be called otherwise, which is noted. A row that says when it began and ended, to the
+minute, is a job, such as those of Run:ai and W&B.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from decimal import Decimal
 
 from planner.usage.formats import ReadOptions
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
-from planner.usage.machines import Machine, find_machine_anywhere, name_accelerator
+from planner.usage.machines import Machine, find_machine_anywhere, is_slice, name_accelerator
 from planner.usage.tables import (
     Columns,
+    Moments,
     Table,
     amount,
     clip,
@@ -24,6 +26,7 @@ from planner.usage.tables import (
     plain_name,
     quantity,
     read_currency,
+    split_by_month,
     to_point,
     without_thousands,
 )
@@ -34,6 +37,7 @@ _MONTH_FORMS = (
     *("%Y-%m", "%Y-%m-%d", "%m/%Y", "%m.%Y", "%Y/%m", "%Y/%m/%d", "%Y%m"),
     *("%b %Y", "%B %Y", "%b-%y", "%b-%Y"),
 )
+_MOMENTS = Moments(utc_only=False)
 NAME, TITLE = "table", "Table of months"
 COLUMNS = column_names(NAME, "row")
 """Names that people write, without capitals and signs, by column."""
@@ -56,12 +60,9 @@ def read_month(text: str) -> str:
 
 
 def _cover_day(text: str, ledger: Ledger) -> None:
-    try:
-        day = dt.date.fromisoformat(text.strip()[:10])
-    except ValueError:
-        return
-    start_s = (day - dt.date(1970, 1, 1)).total_seconds()
-    ledger.hourly.cover(start_s, start_s + 86_400)
+    with suppress(ValueError):
+        start_s = (dt.date.fromisoformat(text.strip()[:10]) - dt.date(1970, 1, 1)).total_seconds()
+        ledger.hourly.cover(start_s, start_s + 86_400)
 
 
 def name_columns(header: Sequence[str]) -> dict[str, str]:
@@ -92,7 +93,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     number: Callable[[str], str] = to_point if table.decimal_comma else without_thousands
     has_hours = columns.find("accelerator_hours") is not None
     are_totals: dict[str, set[bool]] = {name: set() for name in table.header}
-    for index, row in enumerate(table.rows, 2):
+    for index, row in enumerate(table.rows, table.first_row):
         for name, text in zip(table.header, row, strict=True):
             if text.strip() and named.get(name) != "month":
                 are_totals[name].add(text.strip().lower() in ("all", "total"))
@@ -127,8 +128,10 @@ def _read_row(
     instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
     named = find_machine_anywhere(provider, machine) if machine else None
     hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
-    if hours is None:
-        count = amount(number(cell["accelerators"]), "accelerators")
+    count, job = amount(number(cell["accelerators"]), "accelerators"), _read_job(cell)
+    if hours is None and count is not None and job:
+        hours = count * Decimal(job[1] - job[0]) / 3600
+    elif hours is None:
         hours = _hours(cell["month"], machine, named, has_hours, instance_hours, count)
     if hours is not None and hours < 0:
         raise InvalidInput("accelerator_hours", f"{hours} is less than 0")
@@ -143,8 +146,31 @@ def _read_row(
     )
     if hours is not None:
         machine_hours = None if instance_hours is None else float(instance_hours)
-        ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
+        used = quantity(str(hours), "hours")
+        for part, share in split_by_month(*job) if job else ((month, 1.0),):
+            ledger.use(key._replace(month=part), machine_hours, used * share, billed, amortised)
+            machine_hours = billed = amortised = None
+        if job and used and not is_slice(accelerator):
+            mean = used * 3600 / (job[1] - job[0])
+            ledger.hold(accelerator, *job, mean, project or account)
+            size = max(round(count or mean), 1)
+            ledger.jobs[accelerator, project or account].add(size, used, size)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
+
+
+def _read_job(cell: dict[str, str]) -> tuple[float, float] | None:
+    """When a job began and ended, in seconds since 1970; None for a row of a day or a month."""
+    if not _has_time(cell["month"]) or not (cell["end"] or cell["runtime_s"]).strip():
+        return None
+    start, runtime_s = _MOMENTS(cell["month"], "start").seconds, amount(cell["runtime_s"], "")
+    end = _MOMENTS(cell["end"], "end").seconds if runtime_s is None else start + float(runtime_s)
+    if end <= start:
+        raise InvalidInput("end", "is not after the start")
+    return start, end
+
+
+def _has_time(text: str) -> bool:
+    return len(text.strip()) > len("2026-01-31")
 
 
 def _hours(
@@ -157,6 +183,8 @@ def _hours(
 ) -> Decimal | None:
     """Accelerator-hours of machine-hours, or of accelerators that stand for a month or a day."""
     if instance_hours is None:
+        if count is not None and _has_time(month):
+            raise InvalidInput("end", "is missing; give it, runtime_s or accelerator_hours")
         first = dt.date.fromisoformat(f"{read_month(month)}-01")
         days = monthrange(first.year, first.month)[1] if len(month.strip()) < 10 else 1
         return None if count is None else count * days * 24

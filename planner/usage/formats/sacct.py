@@ -21,7 +21,7 @@ from planner.usage.job_files.configs import inner, items, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey, UseSums
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import choose_separator, clip, no_cell, split_by_month
+from planner.usage.tables import Moments, choose_separator, clip, no_cell, split_by_month
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -154,7 +154,11 @@ def _number(value: Any) -> float:
 
 def _moment(value: Any) -> str:
     seconds = _number(value)
-    return f"{_EPOCH + dt.timedelta(seconds=seconds)}" if 0 < seconds < 7e9 else "Unknown"
+    return (
+        f"{dt.datetime(1970, 1, 1) + dt.timedelta(seconds=seconds)}"
+        if 0 < seconds < 7e9
+        else "Unknown"
+    )
 
 
 class _LikeJobs:
@@ -179,7 +183,7 @@ class _Reader:
         self._places = {name.strip().lower(): index for index, name in enumerate(fields)}
         self._ledger, self._options = ledger, options
         self._job, self._id = self._require("jobidraw", "jobid"), self._require("jobid", "jobidraw")
-        self._state, self._tres = self._require("state"), self._require("alloctres")
+        self._state, self._tres = self._require("state"), self._require("alloctres", "reqtres")
         self._start, self._end = self._require("start"), self._require("end")
         self._raw, self._elapsed = self._places.get("elapsedraw"), self._places.get("elapsed")
         self._user, self._account = self._getter("user"), self._getter("account")
@@ -384,19 +388,12 @@ def elapsed_seconds(text: str) -> float:
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-_EPOCH = dt.datetime(1970, 1, 1)
+_MOMENTS = Moments(utc_only=False)
 
 
 def read_moment(text: str, column: str) -> float:
     """Seconds since 1970, whatever the zone."""
-    try:
-        moment = dt.datetime.fromisoformat(text)
-        if len(text) < 16 or not 1990 <= moment.year <= 2200:
-            raise ValueError
-        return moment.replace(tzinfo=dt.UTC).timestamp()
-    except ValueError:
-        problem = f"{shorten(text, 40)} is not a moment like 2026-01-31T08:00:00"
-        raise InvalidInput(column, problem) from None
+    return _MOMENTS(text, column).seconds
 
 
 TEXT = LogFormat("sacct", "Slurm accounting (sacct)", matches, read)

@@ -228,18 +228,21 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
 
 
 def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
-    rows = [
-        {
-            "month": "2025-05",
-            "instance_hours": "10",
-            "provider": "aws",
-            "instance_type": "p5.48xlarge",
-        },
-        {"month": "2025-05", "instance_hours": "10", "provider": "", "instance_type": "rig"},
-    ]
-    usage = read(table(rows))
+    row = {"month": "2025-05", "instance_hours": "10", "provider": "aws"}
+    usage = read(table([row | {"instance_type": name} for name in ("p5.48xlarge", "rig")]))
     assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 80.0}
     assert "how many accelerators rig has is not known" in usage.ledger.not_understood[0]
+
+
+@pytest.mark.parametrize("ends", [{"End time": "2025-06-01 00:30:00"}, {"Runtime": "5400"}])
+def test_a_row_may_be_a_job(ends):
+    row = {"Created": "2025-05-31T23:00:00Z", "gpu_count": 8, "GPU type": "H100", "Lab": "a"}
+    ledger = read(table([row | ends])).ledger
+    assert hours_by(ledger, "month") == {"2025-05": 8.0, "2025-06": 4.0}
+    assert ledger.hourly.peaks()["2025-05", "nvidia-h100-80gb-sxm"] == 8
+    [jobs] = ledger.jobs.values()
+    assert (jobs.typical_size, jobs.job_hours) == (8, 1.5)
+    assert "end: is missing" in read(table([row])).ledger.not_understood[0]
 
 
 def test_columns_by_other_names_are_read_and_noted():
@@ -282,7 +285,13 @@ def workbook(*rows):
 
 
 def test_a_workbook_is_read_as_its_first_sheet():
-    rows = ["month", "accelerator_hours", "cost"], ["2025-05", 12.5, 99.95], [], ["2025-06", 2, 1]
+    rows = (
+        ["GPU hours 2025"],
+        ["month", "accelerator_hours", "cost"],
+        ["2025-05", 12.5, 99.95],
+        [],
+        ["2025-06", 2, 1],
+    )
     usage = read(workbook(*rows))
     assert hours_by(usage.ledger, "month") == {"2025-05": 12.5, "2025-06": 2.0}
 

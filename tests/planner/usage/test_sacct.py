@@ -69,7 +69,7 @@ def test_hours_are_elapsed_and_months_in_proportion_to_wall_time():
 @pytest.mark.parametrize("column", [b"Elapsed", b"Comment"])
 def test_elapsed_or_start_and_end_are_read_where_there_are_no_seconds(column):
     usage = read(
-        b"JobID|State|Start|End|" + column + b"|AllocTRES\n"
+        b"JobID|State|Start|End|" + column + b"|ReqTRES\n"
         b"5|COMPLETED|2025-05-06T08:00:00|2025-05-07T09:30:00|1-01:30:00|gres/gpu=2\n"
         b"6|COMPLETED|2025-05-06T08:00:00|2025-05-06T08:10:30|10:30|gres/gpu=6\n"
     )
