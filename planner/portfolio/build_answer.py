@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 
 from planner.comparison.answer import build_assumptions, build_catalog, build_offer, build_server
 from planner.comparison.results import ComparisonResults
@@ -21,6 +22,7 @@ from planner.contract.answer.portfolio import (
 )
 from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
+from planner.contract.request.portfolio import DEFAULT_JOB_HOURS
 from planner.costing.advice.verdict import capital_to_approve, contract_terms, obligation_to_sign
 from planner.costing.choice import standard_error
 from planner.costing.results.scenario_result import Scenario, cents, is_of_resale
@@ -39,6 +41,7 @@ from planner.portfolio.words import (
     describe_waiting,
     explain_share,
 )
+from pricing.common.words import pluralize
 
 CLOSE = 0.01
 """Gap below which nothing is said of it."""
@@ -263,13 +266,10 @@ class _Builder:
                     f"No hours of {prepared.name} fall into the months within which they may move, "
                     "so none are moved."
                 )
+        yield from () if plan is None else _on_job_lengths(plan.books)
         yield from self._of_their_work()
-        seen: set[str] = set()
-        for one in results.alone.values():
-            for warning in one.member.alone.offers.warnings():
-                if warning not in seen:
-                    seen.add(warning)
-                    yield warning
+        of_offers = (one.member.alone.offers.warnings() for one in results.alone.values())
+        yield from dict.fromkeys(chain.from_iterable(of_offers))
 
     def _of_their_work(self) -> Iterator[str]:
         usage = self.usage
@@ -278,6 +278,18 @@ class _Builder:
             kinds = {usage.source(key).accelerator for key in keys} if usage else set()
             of_work = one.member.alone.demand.warnings_on(kinds)
             yield from (f"{name}: {words}" for words in of_work if comes_first(words))
+
+
+def _on_job_lengths(books: Books) -> Iterator[str]:
+    in_turn = [books.members[place].in_turn for pool in books.pools for place in pool.places]
+    jobs = [one.project for one in in_turn if one and not one.by_hour]
+    if unstated := sum("job_hours" not in project.model_fields_set for project in jobs):
+        yield (
+            f"The length of a job (job_hours) is not stated for {pluralize(unstated, 'project')} "
+            f"that take turns: {DEFAULT_JOB_HOURS:g} hours are taken, and one accelerator for a "
+            "job where accelerators_per_job is not stated. Longer or larger jobs need a larger "
+            "pool."
+        )
 
 
 def _pools(books: Books) -> Iterator[SharedPool]:

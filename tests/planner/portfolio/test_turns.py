@@ -52,6 +52,7 @@ def test_twelve_labs_pay_for_what_their_jobs_wait_for_and_not_for_their_peaks(an
     assert pool.p90_wait_hours == pytest.approx(wait_of_like_jobs(13, 12.0, 4.0).p90, abs=0.01)
     assert answer.saving_fraction > 0.42
     assert "12 projects take turns on 13 accelerators in place of 96" in answer.headline
+    assert any("job_hours) is not stated for 12 projects" in one for one in answer.warnings)
 
 
 def test_the_plan_of_labs_in_turn_is_that_of_one_project_with_their_pool(answer):
