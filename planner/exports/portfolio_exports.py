@@ -148,7 +148,9 @@ def as_portfolio_focus(answer: PortfolioAnswer, version: str = names.VERSIONS[0]
     return csv_bytes(names.COLUMNS[version], rows)
 
 
-def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
+def portfolio_focus_rows(
+    answer: PortfolioAnswer, team: str = "", cost_centres: Mapping[str, str] | None = None
+) -> Iterator[Cells]:
     for project in (SHARED, *(one.name for one in answer.projects)):
         scenario = ScenarioRecord.of_values(
             key=ScenarioKey.HYBRID,
@@ -171,7 +173,9 @@ def portfolio_focus_rows(answer: PortfolioAnswer) -> Iterator[Cells]:
             recommendation=Choice.of_values(scenario=ScenarioKey.HYBRID),
         )
         if part.scenarios[0].lines:
-            yield from focus_rows(part, Context(name=answer.name, project=project))
+            context = Context(name=answer.name, team=team, project=project)
+            centre = (cost_centres or {}).get(project, "")
+            yield from focus_rows(part, replace(context, cost_centre=centre))
 
 
 def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:

@@ -26,8 +26,17 @@ from planner.exports.focus import (
     choose_scenario,
     focus_rows,
 )
+from planner.exports.portfolio_exports import portfolio_focus_rows
 from planner.exports.workbook import as_saved_workbook
-from planner.models import ActualLine, ActualsUpload, SavedComparison, State, Team
+from planner.models import (
+    ActualLine,
+    ActualsUpload,
+    Project,
+    SavedComparison,
+    SavedPortfolio,
+    State,
+    Team,
+)
 from pricing.common.invalid_input import InvalidInput
 
 _OF_PLANS: dict[str, Callable[[SavedPlan, Context], bytes]] = {
@@ -85,7 +94,16 @@ def team_focus(team: Team, since: dt.date | None, version: str = "") -> bytes:
 
 
 def _team_rows(team: Team) -> Iterator[Cells]:
+    """An approved plan for all stands for those of its projects, if every member may see it."""
+    seen = SavedPortfolio.objects.filter(team=team, state=State.APPROVED, shown_to_all=True)
+    planned: list[str] = []
+    for joint in seen:
+        answer = joint.read_answer()
+        planned = [one.name for one in answer.projects]
+        centres = Project.objects.filter(team=team).values_list("name", "cost_centre")
+        yield from portfolio_focus_rows(answer, team.name, dict(centres))
     plans = SavedComparison.objects.filter(team=team, state=State.APPROVED, project__archived=False)
+    plans = plans.exclude(project__name__in=planned)
     for saved in plans.select_related("team", "project", "created_by").order_by("project__name"):
         yield from focus_rows(saved.read_plan(), context_of(saved))
     uploads = ActualsUpload.objects.filter(team=team).order_by("project__name", "created_at")

@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 
 from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.exports.saved_context import team_focus
 from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.actuals import actuals
@@ -151,6 +152,20 @@ def test_focus_rows_sum_to_the_total_and_name_the_project(work):
     assert billed == effective == answer.total_cost
     tags = {json.loads(row["Tags"]).get("project") for row in rows}
     assert {"speech", "vision"} & tags
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_a_team_s_feed_has_the_approved_plan_for_all_that_everybody_sees(work, is_shown):
+    project, owner = work.project(name="A", cost_centre="4711"), work.access()
+    own = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved(project)))
+    saved = work.portfolio(shown_to_all=is_shown)
+    total = portfolios.approve_portfolio(owner, saved).read_answer().total_cost
+    feed = list(csv.DictReader(io.StringIO(team_focus(work.team, None).decode())))
+    assert {json.loads(row["Tags"])["cost_centre"] for row in feed} == {"4711"}
+    assert sum(Decimal(row["BilledCost"]) for row in feed) == (
+        total if is_shown else own.read_plan().scenarios[0].total_cost
+    )
+    assert {bool(row["x_State"]) for row in feed} == {not is_shown}
 
 
 CREDIT = {"label": "Grant", "amount": 5000, "provider": "aws", "expires": "2027-05"}
