@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from planner.contract.amounts import format_month
@@ -35,23 +36,20 @@ def _as_workbook(answer: PortfolioAnswer) -> bytes:
     import xlsxwriter
 
     from planner.exports import workbook as inputs
-    from planner.exports.workbook import OPTIONS, Book, Cell, Column, id_columns
+    from planner.exports.workbook import OPTIONS, Book, Column, id_column
 
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
         book = Book(raw, answer.currency)
-        facts: list[list[Cell]] = [list(row) for row in _facts(answer)]
-        facts.append(["Prices", inputs.price_lists(answer)])
-        book.table("Summary", (Column("What", 44), Column("Figure", 60)), facts)
+        facts = [*_facts(answer), ("Prices", inputs.price_lists(answer))]
+        columns = [Column("What", 44, itemgetter(0)), Column("Figure", 60, itemgetter(1))]
+        book.table("Summary", columns, facts)
         for name, (model, field) in TABLE_MODELS.items():
             fields = [f for f in model.model_fields if f != "busy_months"]
-            named = [f for f in fields if f in _NAMED]
-            columns = [Column(title.replace("_", " "), 18) for title in fields]
-            columns += id_columns(*(title.replace("_", " ") for title in named))
-            rows = [[*(_shown(answer, f, getattr(part, f)) for f in fields),
-                     *(getattr(part, f) for f in named)]
-                    for part in getattr(answer, field)]  # fmt: skip
-            book.table(name.capitalize(), columns, rows)
+            columns = [Column(f.replace("_", " "), 18, partial(_show, answer, f)) for f in fields]
+            named = (f for f in fields if f in _NAMED)
+            columns += [id_column(f.replace("_", " "), attrgetter(f)) for f in named]
+            book.table(name.capitalize(), columns, getattr(answer, field))
         inputs.assumptions(book, answer)
         inputs.offers(book, answer)
     return buffer.getvalue()
@@ -61,7 +59,8 @@ _NAMED = frozenset({"accelerator", "category", "provider", "purchase_option", "s
 """Fields of the tables that hold ids of something that has a name."""
 
 
-def _shown(answer: PortfolioAnswer, field: str, value: Any) -> Any:
+def _show(answer: PortfolioAnswer, field: str, row: AnswerModel) -> Any:
+    value = getattr(row, field)
     if field == "source":
         return source_name(value, answer.offers, answer.labels)
     if field == "category":

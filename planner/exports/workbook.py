@@ -10,6 +10,8 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import xlsxwriter
@@ -20,11 +22,11 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import (
     ComparisonAnswer,
     InheritedField,
-    OfferUsed,
     SavedPlan,
     source_name,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.scenario import FiscalYearFinance
 from planner.contract.figures import verdict_facts
 from planner.contract.labels import (
     SCENARIO_TITLES,
@@ -56,12 +58,14 @@ Cell = str | float | int | bool | dt.date | Decimal | None
 class Column:
     title: str
     width: int
+    cell: Callable[[Any], Cell]
+    """Of a row."""
     style: str = ""
 
 
-def id_columns(*titles: str) -> tuple[Column, ...]:
-    """Columns at the end of a sheet with what other systems match, where it shows names."""
-    return tuple(Column(f"{title} (id)", 24) for title in titles)
+def id_column(title: str, cell: Callable[[Any], Cell]) -> Column:
+    """A column at the end of a sheet with what other systems match, where it shows names."""
+    return Column(f"{title} (id)", 24, cell)
 
 
 @dataclass
@@ -104,17 +108,16 @@ class Book:
         else:
             sheet.write_number(row, column, float(value), cached)
 
-    def table(self, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Any:
+    def table(self, name: str, columns: Sequence[Column], rows: Sequence[Any]) -> None:
         sheet = self.book.add_worksheet(name)
         for index, column in enumerate(columns):
             sheet.set_column(index, index, column.width)
             self.write(sheet, 0, index, column.title, "head")
         for number, row in enumerate(rows, 1):
-            for index, value in enumerate(row):
-                self.write(sheet, number, index, value, columns[index].style)
+            for index, column in enumerate(columns):
+                self.write(sheet, number, index, column.cell(row), column.style)
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, max(1, len(rows)), len(columns) - 1)
-        return sheet
 
 
 def number(value: Any) -> Cell:
@@ -128,72 +131,71 @@ def number(value: Any) -> Cell:
 
 def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
     """Summary, cash flow, lines, capacity, and all that they came from, with its sources."""
-    buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
-        book = Book(raw, answer.currency)
-        summary = raw.add_worksheet("Summary")
-        cash = raw.add_worksheet("Cash flow")
-        lines = _lines(book, answer)
-        _capacity(book, answer)
-        demand(book, answer)
-        request(book, answer.labels, context, answer.inherited)
-        assumptions(book, answer)
-        offers(book, answer)
-        fiscal_years(book, answer)
-        _cash_flow(book, cash, answer, lines)
-        summary.set_column(0, 0, 26)
-        summary.set_column(1, 5, 20)
-        book.write(summary, 0, 0, context.name or answer.name or "Comparison", "title")
+
+    def summarize(book: Book, sheet: Any, lines: _Ranges) -> None:
+        sheet.set_column(0, 0, 26)
+        sheet.set_column(1, 5, 20)
+        book.write(sheet, 0, 0, context.name or answer.name or "Comparison", "title")
         row = 1
         plain = ((title, value, "") for title, value in _facts(answer, context))
         for title, value, style in (*plain, *verdict_facts(answer)):
-            book.write(summary, row, 0, title, "head")
-            book.write(summary, row, 1, value, style)
+            book.write(sheet, row, 0, title, "head")
+            book.write(sheet, row, 1, value, style)
             row += 1
-        row = _scenarios(book, summary, row + 1, answer, lines)
-        for text in (*answer.advice, *answer.warnings):
-            book.write(summary, row, 0, text)
-            row += 1
-        _set_properties(raw, context)
-    return buffer.getvalue()
+        row = _scenarios(book, sheet, row + 1, answer, lines)
+        for place, text in enumerate((*answer.advice, *answer.warnings), row):
+            book.write(sheet, place, 0, text)
+
+    return _write_plan(answer, context, summarize)
 
 
 def as_saved_workbook(
     plan: SavedPlan, sections: Sequence[Mapping[str, Any]], context: Context
 ) -> bytes:
     """A saved plan: its page on the summary, cash flow, lines, capacity, and its sources."""
-    buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
-        book = Book(raw, plan.currency)
-        summary = raw.add_worksheet("Summary")
-        cash = raw.add_worksheet("Cash flow")
-        lines = _lines(book, plan)
-        _capacity(book, plan)
-        request(book, plan.labels, context)
-        assumptions(book, plan)
-        offers(book, plan)
-        _cash_flow(book, cash, plan, lines)
-        summary.set_column(0, 0, 60)
-        summary.set_column(1, 2, 20)
-        book.write(summary, 0, 0, context.name, "title")
+
+    def summarize(book: Book, sheet: Any, _: _Ranges) -> None:
+        sheet.set_column(0, 0, 60)
+        sheet.set_column(1, 2, 20)
+        book.write(sheet, 0, 0, context.name, "title")
         facts = [(title, str(value), "") for title, value in _facts(plan, context)]
         row = 1
         for section in ({"title": "", "rows": facts}, *sections):
-            book.write(summary, row, 0, section["title"], "head")
+            book.write(sheet, row, 0, section["title"], "head")
             for cells in section["rows"]:
                 row += 1
                 for column, cell in enumerate(cells):
-                    book.write(summary, row, column, cell)
+                    book.write(sheet, row, column, cell)
             row += 2
-        _set_properties(raw, context)
-    return buffer.getvalue()
+
+    return _write_plan(plan, context, summarize)
 
 
-def _set_properties(raw: Any, context: Context) -> None:
+def _write_plan(
+    answer: SavedPlan | ComparisonAnswer,
+    context: Context,
+    summarize: Callable[[Book, Any, _Ranges], None],
+) -> bytes:
+    buffer, whole = io.BytesIO(), answer if isinstance(answer, ComparisonAnswer) else None
     status = context.approval_status.state if context.approval_status else "not saved"
-    raw.set_properties(
-        {"title": context.name[:200], "company": context.team[:200], "status": status}
-    )
+    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
+        book = Book(raw, answer.currency)
+        summary, cash = map(raw.add_worksheet, ("Summary", "Cash flow"))
+        lines = _lines(book, answer)
+        _capacity(book, answer)
+        if whole:
+            demand(book, whole)
+        request(book, answer.labels, context, whole.inherited if whole else ())
+        assumptions(book, answer)
+        offers(book, answer)
+        if whole:
+            fiscal_years(book, whole)
+        _cash_flow(book, cash, answer, lines)
+        summarize(book, summary, lines)
+        raw.set_properties(
+            {"title": context.name[:200], "company": context.team[:200], "status": status}
+        )
+    return buffer.getvalue()
 
 
 @dataclass(frozen=True)
@@ -203,55 +205,30 @@ class _Ranges:
     amount: str
 
 
-_LINES = (
-    Column("Scenario", 12),
-    Column("Month", 10, "month"),
-    Column("Category", 16),
-    Column("What", 46),
-    Column("Provider", 10),
-    Column("Region", 16),
-    Column("Machine", 22),
-    Column("Option", 14),
-    Column("Quantity", 14, "number"),
-    Column("Unit", 14),
-    Column("Unit price", 14, "price"),
-    Column("Amount", 16, "money"),
-    Column("Offer", 52),
-    *id_columns("Category", "Provider", "Option"),
-)
-_SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
-
-
 def _lines(book: Book, answer: SavedPlan) -> _Ranges:
-    rows: list[list[Cell]] = [
-        [
-            SCENARIO_TITLES[scenario],
-            answer.month(line.month),
-            category_title(line.category.value),
-            line.label,
-            cloud_title(line.provider),
-            line.region,
-            line.instance_type,
-            option_name(line.purchase_option),
-            line.quantity,
-            line.unit,
-            line.unit_price,
-            line.amount,
-            line.offer_id,
-            line.category.value,
-            line.provider,
-            line.purchase_option,
-        ]
-        for scenario, line in cost_rows(answer)
-    ]
-    book.table("Lines", _LINES, rows)
-    last = max(2, len(rows) + 1)
-
-    def column(index: int) -> str:
-        name = xl_col_to_name(index)
-        return f"Lines!${name}$2:${name}${last}"
-
-    return _Ranges(column(_SCENARIO), column(_MONTH), column(_AMOUNT))
+    rows = list(cost_rows(answer))
+    columns = (
+        Column("Scenario", 12, lambda row: SCENARIO_TITLES[row[0]]),
+        Column("Month", 10, lambda row: answer.month(row[1].month), "month"),
+        Column("Category", 16, lambda row: category_title(row[1].category.value)),
+        Column("What", 46, lambda row: row[1].label),
+        Column("Provider", 10, lambda row: cloud_title(row[1].provider)),
+        Column("Region", 16, lambda row: row[1].region),
+        Column("Machine", 22, lambda row: row[1].instance_type),
+        Column("Option", 14, lambda row: option_name(row[1].purchase_option)),
+        Column("Quantity", 14, lambda row: row[1].quantity, "number"),
+        Column("Unit", 14, lambda row: row[1].unit),
+        Column("Unit price", 14, lambda row: row[1].unit_price, "price"),
+        Column("Amount", 16, lambda row: row[1].amount, "money"),
+        Column("Offer", 52, lambda row: row[1].offer_id),
+        id_column("Category", lambda row: row[1].category.value),
+        id_column("Provider", lambda row: row[1].provider),
+        id_column("Option", lambda row: row[1].purchase_option),
+    )
+    book.table("Lines", columns, rows)
+    titles, last = [column.title for column in columns], max(2, len(rows) + 1)
+    names = [xl_col_to_name(titles.index(name)) for name in ("Scenario", "Month", "Amount")]
+    return _Ranges(*(f"Lines!${name}$2:${name}${last}" for name in names))
 
 
 def _facts(answer: SavedPlan, context: Context) -> list[tuple[str, Cell]]:
@@ -325,94 +302,60 @@ def _cash_flow(book: Book, sheet: Any, answer: SavedPlan, lines: _Ranges) -> Non
 
 def _capacity(book: Book, answer: SavedPlan) -> None:
     columns = (
-        Column("Scenario", 12),
-        Column("Month", 10, "month"),
-        Column("Source", 60),
-        Column("Accelerators", 14, "number"),
-        Column("Hours available", 16, "number"),
-        Column("Hours used", 16, "number"),
-        *id_columns("Source"),
+        Column("Scenario", 12, lambda row: _title(row[0])),
+        Column("Month", 10, lambda row: answer.month(row[1].month), "month"),
+        Column("Source", 60, lambda row: source_name(row[1].source, answer.offers, answer.labels)),
+        Column("Accelerators", 14, lambda row: row[1].accelerators, "number"),
+        Column("Hours available", 16, lambda row: row[1].hours_available, "number"),
+        Column("Hours used", 16, lambda row: row[1].hours_used, "number"),
+        id_column("Source", lambda row: row[1].source),
     )
-    rows: list[list[Cell]] = [
-        [
-            _title(scenario.key),
-            answer.month(row.month),
-            source_name(row.source, answer.offers, answer.labels),
-            row.accelerators,
-            row.hours_available,
-            row.hours_used,
-            row.source,
-        ]
-        for scenario in answer.feasible
-        for row in scenario.capacity
-    ]
+    rows = [(scenario.key, row) for scenario in answer.feasible for row in scenario.capacity]
     book.table("Capacity", columns, rows)
 
 
-_YEARS = (
-    Column("Scenario", 12),
-    Column("Fiscal year", 10),
-    Column("First", 10),
-    Column("Last", 10),
-    *(
-        Column(title, 16, "money")
-        for title in (
-            *("Cash", "Capital", "Operating", "Depreciation", "Lease", "Interest", "Resale"),
-            *("Tax", "Cost", "Loan owed", "IFRS 16 depreciation", "IFRS 16 interest"),
-            *("IFRS 16 cost", "Right of use", "Lease liability"),
-        )
-    ),
-)
-_RETURNS = (
-    Column("Scenario", 12),
-    Column("Against", 12),
-    Column("Net present value", 18, "money"),
-    Column("Internal rate of return", 16, "number"),
-    Column("Why none", 30),
-    Column("Payback, months", 16, "number"),
-    Column("Discounted payback, months", 16, "number"),
-    Column("Cost per year", 18, "money"),
-)
+_YEARS = {
+    "Cash": "cash", "Capital": "capital", "Operating": "operating", "Depreciation": "depreciation",
+    "Lease": "lease", "Interest": "interest", "Resale": "resale", "Tax": "tax", "Cost": "cost",
+    "Loan owed": "loan", "IFRS 16 depreciation": "leases.depreciation",
+    "IFRS 16 interest": "leases.interest", "IFRS 16 cost": "leases.cost",
+    "Right of use": "leases.right_of_use", "Lease liability": "leases.liability",
+}  # fmt: skip
+"""Column of amounts of a fiscal year → where its figure stands."""
 
 
 def fiscal_years(book: Book, answer: ComparisonAnswer) -> None:
     known = [(SCENARIO_TITLES[one.key], one.finance) for one in answer.feasible if one.finance]
     if not known:
         return
-    years: list[list[Cell]] = []
-    for title, finance in known:
-        for year in finance.fiscal_years:
-            leases = year.leases
-            years.append(
-                [
-                    *(title, year.fiscal_year, year.first, year.last, year.cash, year.capital),
-                    *(year.operating, year.depreciation, year.lease, year.interest, year.resale),
-                    *(year.tax, year.cost, year.loan),
-                    *(
-                        (None,) * 5
-                        if leases is None
-                        else (
-                            *(leases.depreciation, leases.interest, leases.cost),
-                            *(leases.right_of_use, leases.liability),
-                        )
-                    ),
-                ]
-            )
-    book.table("Fiscal years", _YEARS, years)
-    returns: list[list[Cell]] = [
-        [
-            title,
-            finance.against and SCENARIO_TITLES[finance.against],
-            finance.net_present_value,
-            finance.internal_rate_of_return,
-            finance.why_no_internal_rate,
-            finance.payback_months,
-            finance.discounted_payback_months,
-            finance.cost_per_year,
-        ]
-        for title, finance in known
-    ]
-    book.table("Returns", _RETURNS, returns)
+
+    def amount(path: str, row: tuple[str, FiscalYearFinance]) -> Cell:
+        is_of_leases = path.startswith("leases.") and row[1].leases is None
+        return None if is_of_leases else attrgetter(path)(row[1])
+
+    years = (
+        Column("Scenario", 12, lambda row: row[0]),
+        Column("Fiscal year", 10, lambda row: row[1].fiscal_year),
+        Column("First", 10, lambda row: row[1].first),
+        Column("Last", 10, lambda row: row[1].last),
+        *(Column(title, 16, partial(amount, path), "money") for title, path in _YEARS.items()),
+    )
+    rows = [(title, year) for title, finance in known for year in finance.fiscal_years]
+    book.table("Fiscal years", years, rows)
+    returns = (
+        Column("Scenario", 12, lambda row: row[0]),
+        Column("Against", 12, lambda row: row[1].against and SCENARIO_TITLES[row[1].against]),
+        Column("Net present value", 18, lambda row: row[1].net_present_value, "money"),
+        Column("Internal rate of return", 16, lambda row: row[1].internal_rate_of_return, "number"),
+        Column("Why none", 30, lambda row: row[1].why_no_internal_rate),
+        Column("Payback, months", 16, lambda row: row[1].payback_months, "number"),
+        Column(
+            "Discounted payback, months",
+            *(16, lambda row: row[1].discounted_payback_months, "number"),
+        ),
+        Column("Cost per year", 18, lambda row: row[1].cost_per_year, "money"),
+    )
+    book.table("Returns", returns, known)
 
 
 _LIMITS = ("constraints", "price_adjustments")
@@ -426,22 +369,16 @@ def price_lists(answer: SavedPlan | PortfolioAnswer) -> str:
 
 
 def demand(book: Book, answer: ComparisonAnswer) -> None:
-    columns = (
-        Column("Month", 10, "month"),
-        Column("Accelerator-hours", 18, "number"),
-        Column("Peak accelerators", 18, "number"),
-        Column("Accelerator", 28),
-        Column("Method", 60, "wrap"),
-        *id_columns("Accelerator"),
-    )
     work = answer.demand
-    name = accelerator_name(work.accelerator)
-    pairs = zip(work.hours_per_month, work.peak_accelerators, strict=True)
-    rows: list[list[Cell]] = [
-        [answer.month(month), hours, peak, name, work.method, work.accelerator]
-        for month, (hours, peak) in enumerate(pairs)
-    ]
-    book.table("Demand", columns, rows)
+    columns = (
+        Column("Month", 10, answer.month, "month"),
+        Column("Accelerator-hours", 18, lambda month: work.hours_per_month[month], "number"),
+        Column("Peak accelerators", 18, lambda month: work.peak_accelerators[month], "number"),
+        Column("Accelerator", 28, lambda _: accelerator_name(work.accelerator)),
+        Column("Method", 60, lambda _: work.method, "wrap"),
+        id_column("Accelerator", lambda _: work.accelerator),
+    )
+    book.table("Demand", columns, range(len(work.hours_per_month)))
 
 
 def request(
@@ -450,30 +387,24 @@ def request(
     context: Context,
     inherited: Sequence[InheritedField] = (),
 ) -> None:
-    columns = (
-        Column("Section", 20),
-        Column("Field", 44),
-        Column("Value", 60, "wrap"),
-        Column("From", 60, "wrap"),
-        *id_columns("Field", "Value"),
-    )
     sources = {row.field: row.source for row in inherited}
+
+    def in_words(field: str, value: Any) -> Cell:
+        server = labels.get(f"server:{value}") if field.endswith(".server") else None
+        return server or value_name(field, value)
+
+    columns = (
+        Column("Section", 20, lambda row: field_name(row[0].partition(".")[0])),
+        Column("Field", 44, lambda row: field_name(row[0])),
+        Column("Value", 60, lambda row: in_words(*row), "wrap"),
+        Column("From", 60, lambda row: _source(row[0], sources), "wrap"),
+        id_column("Field", lambda row: row[0]),
+        id_column("Value", lambda row: row[1]),
+    )
     shown_request = dict(context.request) | {
         name: context.request.get(name) or "none" for name in _LIMITS if context.request
     }
-    rows: list[list[Cell]] = [
-        [
-            field_name(field.partition(".")[0]),
-            field_name(field),
-            (labels.get(f"server:{value}") if field.endswith(".server") else None)
-            or value_name(field, value),
-            _source(field, sources),
-            field,
-            value,
-        ]
-        for name in shown_request
-        for field, value in _fields(name, shown_request[name])
-    ]
+    rows = [row for name, value in shown_request.items() for row in _fields(name, value)]
     book.table("Request", columns, rows)
 
 
@@ -498,59 +429,44 @@ def _source(field: str, sources: Mapping[str, str]) -> str:
     return f"{field_name(whole)}: {source}" if source[:1].isdigit() else source
 
 
-def assumptions(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
-    columns = (
-        Column("Assumption", 36),
-        Column("Value", 16, "number"),
-        Column("Unit", 22),
-        Column("Given", 8),
-        Column("Source", 90, "wrap"),
-        *id_columns("Assumption"),
-    )
-    rows: list[list[Cell]] = [
-        [
-            field_name(row.field),
-            number(choice_name(row.value)),
-            row.unit,
-            row.given,
-            row.source,
-            row.field,
-        ]
-        for row in answer.assumptions
-    ]
-    book.table("Assumptions", columns, rows)
-
-
-_OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
-    ("Provider", 10, lambda offer: cloud_title(offer.provider)),
-    ("Region", 16, lambda offer: offer.region),
-    ("Zone", 12, lambda offer: offer.zone),
-    ("Machine", 22, lambda offer: offer.instance_type),
-    ("Accelerator", 24, lambda offer: accelerator_name(offer.accelerator)),
-    ("Count", 8, lambda offer: offer.accelerator_count),
-    ("Option", 16, lambda offer: option_name(offer.purchase_option)),
-    ("Price per hour", 16, lambda offer: number(offer.native_price_per_hour)),
-    ("Upfront", 16, lambda offer: number(offer.native_upfront)),
-    ("Currency", 10, lambda offer: offer.native_currency),
-    ("Units per USD", 14, lambda offer: number(offer.units_per_usd)),
-    ("Contract multiplier", 12, lambda offer: offer.multiplier if offer.native_currency else None),
-    ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
-    ("SKU", 24, lambda offer: offer.sku),
-    ("Source", 70, lambda offer: offer.source),
-    ("Provider (id)", 24, lambda offer: offer.provider),
-    ("Accelerator (id)", 24, lambda offer: offer.accelerator),
-    ("Option (id)", 24, lambda offer: offer.purchase_option),
+_ASSUMPTIONS = (
+    Column("Assumption", 36, lambda row: field_name(row.field)),
+    Column("Value", 16, lambda row: number(choice_name(row.value)), "number"),
+    Column("Unit", 22, lambda row: row.unit),
+    Column("Given", 8, lambda row: row.given),
+    Column("Source", 90, lambda row: row.source, "wrap"),
+    id_column("Assumption", lambda row: row.field),
 )
-"""Title, width and cell of each column beside the offer's id."""
+
+
+def assumptions(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
+    book.table("Assumptions", _ASSUMPTIONS, answer.assumptions)
+
+
+_OFFERS = (
+    Column("Offer", 52, lambda row: row[0]),
+    Column("Provider", 10, lambda row: cloud_title(row[1].provider)),
+    Column("Region", 16, lambda row: row[1].region),
+    Column("Zone", 12, lambda row: row[1].zone),
+    Column("Machine", 22, lambda row: row[1].instance_type),
+    Column("Accelerator", 24, lambda row: accelerator_name(row[1].accelerator)),
+    Column("Count", 8, lambda row: row[1].accelerator_count),
+    Column("Option", 16, lambda row: option_name(row[1].purchase_option)),
+    Column("Price per hour", 16, lambda row: number(row[1].native_price_per_hour)),
+    Column("Upfront", 16, lambda row: number(row[1].native_upfront)),
+    Column("Currency", 10, lambda row: row[1].native_currency),
+    Column("Units per USD", 14, lambda row: number(row[1].units_per_usd)),
+    Column(
+        "Contract multiplier", 12, lambda row: row[1].multiplier if row[1].native_currency else None
+    ),
+    Column("Seen on", 12, lambda row: row[1].as_of.isoformat() if row[1].as_of else None),
+    Column("SKU", 24, lambda row: row[1].sku),
+    Column("Source", 70, lambda row: row[1].source),
+    id_column("Provider", lambda row: row[1].provider),
+    id_column("Accelerator", lambda row: row[1].accelerator),
+    id_column("Option", lambda row: row[1].purchase_option),
+)
 
 
 def offers(book: Book, answer: SavedPlan | PortfolioAnswer) -> None:
-    columns = [Column("Offer", 52), *(Column(title, width) for title, width, _ in _OFFER_COLUMNS)]
-    book.table("Offers", columns, offer_rows(answer))
-
-
-def offer_rows(answer: SavedPlan | PortfolioAnswer) -> list[list[Cell]]:
-    return [
-        [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
-        for offer_id, offer in answer.offers.items()
-    ]
+    book.table("Offers", _OFFERS, list(answer.offers.items()))
