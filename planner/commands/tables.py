@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
 from io import StringIO
+from typing import TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -28,9 +30,21 @@ WIDTH = 110
 """Characters of a line; the same on every terminal, so that outputs can be compared."""
 
 
-def make_console(out: StringIO) -> Console:
-    """Writes plain text of a fixed width to `out`, in a notebook too."""
-    return Console(file=out, width=WIDTH, highlight=False, markup=False, force_jupyter=False)
+T = TypeVar("T")
+
+
+def as_text(draw: Callable[[T], Iterator[str | Table]]) -> Callable[[T], str]:
+    """What `draw` gives, printed as plain text of a fixed width, in a notebook too."""
+
+    @wraps(draw)
+    def print_all(answer: T) -> str:
+        out = StringIO()
+        console = Console(file=out, width=WIDTH, highlight=False, markup=False, force_jupyter=False)
+        for part in draw(answer):
+            console.print(part)
+        return out.getvalue().rstrip()
+
+    return print_all
 
 
 def make_table(
@@ -47,30 +61,26 @@ def make_table(
     return table
 
 
-def comparison_tables(answer: ComparisonAnswer) -> str:
+@as_text
+def comparison_tables(answer: ComparisonAnswer) -> Iterator[str | Table]:
     """The advice, the scenarios and the warnings."""
-    out = StringIO()
-    console = make_console(out)
     name = answer.name or "Comparison"
-    console.print(f"{name}: {pluralize(answer.horizon_months, 'month')} from {answer.start}")
-    for sentence in answer.advice:
-        console.print(f"  {sentence}")
+    yield f"{name}: {pluralize(answer.horizon_months, 'month')} from {answer.start}"
+    yield from (f"  {sentence}" for sentence in answer.advice)
     for one in answer.cheaper_if:
-        console.print(f"  {describe_alternative(one, answer.currency)}")
+        yield f"  {describe_alternative(one, answer.currency)}"
     for use in answer.verdict.budget if answer.verdict else ():
-        console.print(f"  {describe_budget(use, answer.currency)}")
-    console.print(_scenarios(answer))
+        yield f"  {describe_budget(use, answer.currency)}"
+    yield _scenarios(answer)
     for scenario in answer.scenarios:
         for reason in (*scenario.why_not, scenario.why_not_allowed):
             if reason:
-                console.print(f"{scenario.key.value}: {reason}")
-    widest = answer.by_key[ScenarioKey.HYBRID]
+                yield f"{scenario.key.value}: {reason}"
     for relaxation in least_changes(answer.by_key):
-        console.print(f"To ask for it: {relaxation.field} = {relaxation.required_value:.10g}")
+        yield f"To ask for it: {relaxation.field} = {relaxation.required_value:.10g}"
     # What is proven is proven of the widest scenario, whose warnings say which prices it lacks.
-    for warning in dict.fromkeys((*answer.warnings, *widest.warnings)):
-        console.print(f"Note: {warning}")
-    return out.getvalue().rstrip()
+    warnings = (*answer.warnings, *answer.by_key[ScenarioKey.HYBRID].warnings)
+    yield from (f"Note: {warning}" for warning in dict.fromkeys(warnings))
 
 
 def _scenarios(answer: ComparisonAnswer) -> Table:
@@ -111,12 +121,11 @@ SHOWN_CANDIDATES = 15
 """Accelerators that the table ranks; the JSON answer has all of them."""
 
 
-def estimate_tables(estimate: Estimate) -> str:
+@as_text
+def estimate_tables(estimate: Estimate) -> Iterator[str | Table]:
     """The estimate, the ranking and the warnings."""
-    out = StringIO()
-    console = make_console(out)
     answer = estimate.answer
-    console.print(_estimate(answer))
+    yield _estimate(answer)
     if answer.candidates:
         heads = ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh")
         rows = (
@@ -127,24 +136,21 @@ def estimate_tables(estimate: Estimate) -> str:
             )
             for one in [c for c in answer.candidates if c.fits][:SHOWN_CANDIDATES]
         )
-        console.print(make_table(CANDIDATES_TITLE, ("accelerator",), heads, rows))
+        yield make_table(CANDIDATES_TITLE, ("accelerator",), heads, rows)
     for near in answer.neighbours:
-        console.print(
+        yield (
             f"Published: {near.run}, {hours_words(near.accelerator_hours)} accelerator-hours; this "
             f"work done so: {hours_words(near.scaled_hours)} ({near.differs})"
         )
-    console.print(f"Method: {answer.method}")
-    for note in (*answer.notes, answer.cpu.note, *answer.other_chips):
-        console.print(f"Note: {note}")
+    yield f"Method: {answer.method}"
+    yield from (f"Note: {note}" for note in (*answer.notes, answer.cpu.note, *answer.other_chips))
     for warning in answer.warnings:
-        console.print(f"Warning: {warning}")
-    return out.getvalue().rstrip()
+        yield f"Warning: {warning}"
 
 
-def calibration_tables(calibration: CalibrationAnswer) -> str:
+@as_text
+def calibration_tables(calibration: CalibrationAnswer) -> Iterator[str | Table]:
     """Use of each GPU, and what it changes."""
-    out = StringIO()
-    console = make_console(out)
     heads = ("samples", "utilisation", "memory peak GiB", "free", "power W")
     rows = (
         (
@@ -157,10 +163,8 @@ def calibration_tables(calibration: CalibrationAnswer) -> str:
         )
         for use in calibration.gpus
     )
-    console.print(make_table("GPUs", ("GPU",), heads, rows))
-    for change in calibration.changes:
-        console.print(f"{change.kind}: {change.message}")
-    return out.getvalue().rstrip()
+    yield make_table("GPUs", ("GPU",), heads, rows)
+    yield from (f"{change.kind}: {change.message}" for change in calibration.changes)
 
 
 def _estimate(answer: EstimateAnswer) -> Table:
@@ -247,25 +251,22 @@ LEAST_SHOWN = 0.0001
 """Least share that two digits of per cent show."""
 
 
-def portfolio_tables(answer: PortfolioAnswer) -> str:
+@as_text
+def portfolio_tables(answer: PortfolioAnswer) -> Iterator[str | Table]:
     """What to do, and what each project pays and why."""
-    out = StringIO()
-    console = make_console(out)
     months = pluralize(answer.horizon_months, "month")
-    console.print(f"{answer.name or 'Portfolio'}: {months} from {answer.start}")
-    console.print(f"  {answer.headline}")
+    yield f"{answer.name or 'Portfolio'}: {months} from {answer.start}"
+    yield f"  {answer.headline}"
     if answer.gap is not None:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
         of = " for the months in which it does the work" if answer.is_laid_anew else ""
-        console.print(f"  Proven: no plan is {by}cheaper{of}.")
+        yield f"  Proven: no plan is {by}cheaper{of}."
     if answer.why_no_range:
-        console.print(f"  The total has no range. {answer.why_no_range}")
-    console.print(_projects(answer))
-    for one in answer.projects:
-        console.print(f"{one.name}: {one.explanation}")
+        yield f"  The total has no range. {answer.why_no_range}"
+    yield _projects(answer)
+    yield from (f"{one.name}: {one.explanation}" for one in answer.projects)
     for text in (*answer.why_not, *answer.warnings):
-        console.print(f"Note: {text}")
-    return out.getvalue().rstrip()
+        yield f"Note: {text}"
 
 
 def _projects(answer: PortfolioAnswer) -> Table:

@@ -9,11 +9,9 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from io import StringIO
 from pathlib import Path
 from typing import BinaryIO
 
-from rich.console import Console
 from rich.table import Table
 
 from planner.commands.command import (
@@ -24,7 +22,7 @@ from planner.commands.command import (
     read_request,
     write_request,
 )
-from planner.commands.tables import make_console, make_table, portfolio_tables
+from planner.commands.tables import as_text, make_table, portfolio_tables
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.usage.demand import Demand
@@ -39,7 +37,7 @@ from planner.usage.question import (
     split_list,
 )
 from planner.usage.sources import is_hidden
-from planner.usage.summary import DIMENSIONS, Usage, UseLine
+from planner.usage.summary import DIMENSIONS, UseLine
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 
@@ -237,47 +235,37 @@ SHOWN_PROBLEMS = 10
 UNKNOWN = "not stated"
 
 
-def usage_tables(answer: UsageAnswer) -> str:
+@as_text
+def usage_tables(answer: UsageAnswer) -> Iterator[str | Table]:
     """Files, what became of their rows, use, and the demand that follows."""
     usage, demand = answer.usage, answer.demand
-    out = StringIO()
-    console = make_console(out)
     for file in filter(lambda file: file.format, usage.files):
-        console.print(f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}")
-    _print_rows(console, usage)
-    if usage.ledger.uses:
-        console.print(_use(usage.lines(*answer.by), answer.by))
+        yield f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}"
+    ledger = usage.ledger
+    reasons = [(reason.meaning, f"{count:,}") for reason, count in ledger.reasons.most_common()]
+    rows = [*reasons, ("all rows", f"{ledger.rows:,}")]
+    yield make_table("Rows", ("what became of them",), ("rows",), rows)
+    yield from (f"Warning: {warning}" for warning in usage.warnings())
+    problems = ledger.problems.most_common(SHOWN_PROBLEMS)
+    yield from (f"{count:,} × {problem}" for problem, count in problems)
+    yield from (f"Not understood: {named}" for named in ledger.not_understood)
+    if ledger.uses:
+        yield _use(usage.lines(*answer.by), answer.by)
     for row in usage.totals():  # all rows of the bills, in each view
         views = ", ".join(f"{view} {_figure(row[view])}" for view in ("billed", "amortised"))
-        console.print(f"All rows, in {row['currency'] or 'no stated currency'}: {views}")
+        yield f"All rows, in {row['currency'] or 'no stated currency'}: {views}"
     if demand is not None:
         name = demand.history.accelerator or "accelerators"
         length = pluralize(len(demand.history.hours), "month")
-        console.print(f"Demand of {name} by {demand.method}, from {length}")
-        console.print(_demand(demand))
-    notes = [*usage.notes(), *(demand.notes if demand else ())]
+        yield f"Demand of {name} by {demand.method}, from {length}"
+        yield _demand(demand)
+    yield from (f"Note: {note}" for note in (*usage.notes(), *(demand.notes if demand else ())))
     if answer.no_demand_because:
-        notes.append(f"No forecast: {answer.no_demand_because}")
-    for note in notes:
-        console.print(f"Note: {note}")
-    return out.getvalue().rstrip()
+        yield f"Note: No forecast: {answer.no_demand_because}"
 
 
 def _figure(value: Decimal | float | str | None, unit: str = "") -> str:
     return UNKNOWN if value is None else f"{Decimal(value):,.2f} {unit}".rstrip()
-
-
-def _print_rows(console: Console, usage: Usage) -> None:
-    ledger = usage.ledger
-    reasons = [(reason.meaning, f"{count:,}") for reason, count in ledger.reasons.most_common()]
-    rows = [*reasons, ("all rows", f"{ledger.rows:,}")]
-    console.print(make_table("Rows", ("what became of them",), ("rows",), rows))
-    for warning in usage.warnings():
-        console.print(f"Warning: {warning}")
-    for problem, count in ledger.problems.most_common(SHOWN_PROBLEMS):
-        console.print(f"{count:,} × {problem}")
-    for named in ledger.not_understood:
-        console.print(f"Not understood: {named}")
 
 
 def _use(lines: Sequence[UseLine], by: Sequence[str]) -> Table:
