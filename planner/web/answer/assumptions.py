@@ -16,7 +16,7 @@ from planner.contract.labels import unit_words
 from planner.contract.request.workload import DEFAULT_MONTHS
 from planner.web.common.choices import Choice
 from planner.web.common.fields import find_field, find_label, in_field_unit, name_dates
-from planner.web.common.formatting import plain, unseparated
+from planner.web.common.formatting import plain
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES, find_typed
 from pricing.common.invalid_input import InvalidInput
@@ -36,47 +36,42 @@ _BETWEEN = ", "
 
 
 @dataclass(frozen=True)
-class AssumptionRow:
+class Box:
     path: str
+
+    @property
+    def element(self) -> str:
+        return "a-" + self.path.replace(".", "-").replace("_", "-")
+
+
+@dataclass(frozen=True)
+class AssumptionRow(Box):
     label: str
-    name: str
-    """Name of the box in the address; empty where nothing can be changed."""
-    value: str
-    """What stands in the box: the value where the request gives it."""
     shown: str
     """The value in use."""
-    unit: str
-    given: bool
     source: str
+    name: str = ""
+    """Name of the box in the address; empty where nothing can be changed."""
+    value: str = ""
+    """What stands in the box: the value where the request gives it."""
+    unit: str = ""
+    given: bool = False
     choices: tuple[Choice, ...] = ()
 
     @property
     def in_words(self) -> str:
         return name_dates(self.shown)
 
-    @property
-    def element(self) -> str:
-        return element_id(self.path)
-
 
 @dataclass(frozen=True)
-class Message:
+class Message(Box):
     """What stands beside a box after a change that was refused; empty where it was not."""
 
-    path: str
     text: str
 
     @property
     def label(self) -> str:
         return find_label(self.path)
-
-    @property
-    def element(self) -> str:
-        return element_id(self.path)
-
-
-def element_id(path: str) -> str:
-    return "a-" + path.replace(".", "-").replace("_", "-")
 
 
 def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
@@ -99,27 +94,19 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):
         titles = dict(field.options)
         listed = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
-        return AssumptionRow(field.path, field.label, "", "", listed, "", False, row.source)
+        return AssumptionRow(field.path, field.label, listed, row.source)
     if field is None:
-        return AssumptionRow(
-            path,
-            _FIXED_LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize(),
-            "",
-            "",
-            plain(row.value),
-            unit_words(row.unit),
-            False,
-            row.source,
-        )
-    edits_another = path in _EDITED_AS
-    named = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
+        words = path.rpartition(".")[2].replace("_", " ").capitalize()
+        label, unit = _FIXED_LABELS.get(path) or words, unit_words(row.unit)
+        return AssumptionRow(path, label, plain(row.value), row.source, unit=unit)
     try:
         figure = Decimal(str(row.value)) / SCALES.get(field.scale, Decimal(1))
     except InvalidOperation:
         figure = None
-    in_unit = str(row.value) if figure is None else plain(figure)
-    typed = str(row.value).replace(",", "") if figure is None else unseparated(figure)
-    shown = named if edits_another else in_unit
+    shown = str(row.value) if figure is None else plain(figure)
+    typed = shown.replace(",", "")
+    if path in _EDITED_AS:
+        shown = f"{plain(row.value)} {row.unit}".replace("full-time equivalent", "FTE")
     choices = tuple(field.options)
     return AssumptionRow(
         path=field.path,
@@ -164,27 +151,19 @@ _MEASURED: Mapping[str, tuple[str, ...]] = {
 
 def plan_rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
     """First month, horizon, exchange rate, and what may have been measured of a training."""
-    for path, used, unit in (
-        ("start", answer.start, "month"),
-        ("horizon_months", str(answer.horizon_months), "months"),
-    ):
-        typed = find_typed(query, path, "")
-        source = _ASKED if typed else _UNASKED[path]
-        yield _asked_row(path, find_label(path), typed, used, unit, source)
-    rate = answer.exchange_rate
-    if rate:
+
+    def box(path: str, used: str, unit: str, unasked: str, scale: str = "") -> AssumptionRow:
+        typed, name = find_typed(query, path, scale), f"{path}~{scale}" if scale else path
+        label, source = find_label(path), _ASKED if typed else unasked
+        return AssumptionRow(path, label, typed or used, source, name, typed, unit, bool(typed))
+
+    yield box("start", answer.start, "month", _UNASKED["start"])
+    months = str(answer.horizon_months)
+    yield box("horizon_months", months, "months", _UNASKED["horizon_months"])
+    if rate := answer.exchange_rate:
         source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
         path, unit = f"{_RATE}{answer.currency}", f"{answer.currency} per USD"
-        typed = find_typed(query, path, "")
-        yield _asked_row(path, "Exchange rate", typed, rate.units_per_usd, unit, source)
+        row = box(path, rate.units_per_usd, unit, source)
+        yield replace(row, label="Exchange rate", source=source)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):
-        typed = find_typed(query, path, "pct")
-        source = _ASKED if typed else answer.demand.method
-        row = _asked_row(path, find_label(path), typed, "estimated", "%", source)
-        yield replace(row, name=f"{path}~pct")
-
-
-def _asked_row(
-    path: str, label: str, typed: str, used: str, unit: str, source: str
-) -> AssumptionRow:
-    return AssumptionRow(path, label, path, typed, typed or used, unit, bool(typed), source)
+        yield box(path, "estimated", "%", answer.demand.method, "pct")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -150,7 +150,7 @@ def draw(chart: Chart) -> Drawing:
     drawing = Drawing(WIDTH, height * POINTS + 11 * (len(rows) + 1))
     top = drawing.height
     for shape in fromstring(f"<svg>{join(content)}</svg>"):  # noqa: S314 - drawn here
-        for one in _SHAPES[shape.tag](shape, top) if shape.tag in _SHAPES else ():
+        for one in _shapes(shape, top):
             drawing.add(one)
     for at, row in enumerate(rows, 1):
         y, x = 11.0 * (len(rows) - at + 1), 0.0
@@ -204,51 +204,45 @@ def _length(shape: Element, name: str) -> float:
     return float(written) * POINTS
 
 
-def _line(shape: Element, top: float) -> Iterator[Shape]:
-    x, to, y, until = (_length(shape, name) for name in ("x1", "x2", "y1", "y2"))
-    yield Line(x, top - y, to, top - until, strokeColor=LINE, strokeWidth=0.5)
+def _shapes(shape: Element, top: float) -> Iterator[Shape]:
+    """What a shape of the page is on paper."""
 
+    def at(*names: str) -> list[float]:
+        return [_length(shape, name) for name in names]
 
-def _text(shape: Element, top: float) -> Iterator[Shape]:
-    colour = INK if shape.get("class") else GREY
-    x, y = _length(shape, "x"), top - _length(shape, "y")
-    yield _letters(shape.text or "", x, y, shape.get("text-anchor", "start"), colour)
-
-
-def _bar(shape: Element, top: float) -> Iterator[Shape]:
     classes = shape.get("class", "")
-    if classes.startswith("series"):
-        x, y, width, height = (_length(shape, name) for name in ("x", "y", "width", "height"))
-        yield Rect(x, top - y - height, width, height, **_filled(_colour(classes)))
+    match shape.tag:
+        case "line":
+            x, to, y, until = at("x1", "x2", "y1", "y2")
+            yield Line(x, top - y, to, top - until, strokeColor=LINE, strokeWidth=0.5)
+        case "text":
+            x, y = at("x", "y")
+            anchor, colour = shape.get("text-anchor", "start"), INK if classes else GREY
+            yield _letters(shape.text or "", x, top - y, anchor, colour)
+        case "rect" if classes.startswith("series"):
+            x, y, width, height = at("x", "y", "width", "height")
+            yield Rect(x, top - y - height, width, height, **_filled(_colour(classes)))
+        case "circle":
+            x, y = at("cx", "cy")
+            yield Circle(x, top - y, 2.2, **_filled(INK if classes == "mark" else _colour(classes)))
+        case "svg":
+            x, y, width, height = at("x", "y", "width", "height")
+            for line in shape:
+                yield _path(line, x, top - y, width, height)
 
 
-def _path(shape: Element, top: float) -> Iterator[Shape]:
-    x, y, width, height = (_length(shape, name) for name in ("x", "y", "width", "height"))
-    for line in shape:
-        classes, points = line.get("class", ""), line.get("points", "").split()
-        places = (map(float, point.split(",")) for point in points)
-        at = [
-            (x + across / 1000 * width, top - y - down / 1000 * height) for across, down in places
-        ]
-        dashes: Any = (4, 3) if "dashed" in classes else None
-        yield PolyLine(
-            [one for place in at for one in place],
-            strokeColor=_colour(classes.replace(" dashed", "")),
-            strokeWidth=1.6 if "role-advised" in classes else 1.1,
-            strokeDashArray=dashes,
-        )
-
-
-def _mark(shape: Element, top: float) -> Iterator[Shape]:
-    classes = shape.get("class", "")
-    colour = INK if classes == "mark" else _colour(classes)
-    x, y = _length(shape, "cx"), top - _length(shape, "cy")
-    yield Circle(x, y, 2.2, fillColor=colour, strokeColor=None)
-
-
-_SHAPES: Mapping[str, Callable[[Element, float], Iterator[Shape]]] = {
-    "line": _line, "text": _text, "rect": _bar, "svg": _path, "circle": _mark,
-}  # fmt: skip
+def _path(line: Element, x: float, top: float, width: float, height: float) -> Shape:
+    """A line in an inner drawing of 1,000 by 1,000, whose left upper corner is given."""
+    classes, points = line.get("class", ""), line.get("points", "").split()
+    places = (map(float, point.split(",")) for point in points)
+    at = [(x + across / 1000 * width, top - down / 1000 * height) for across, down in places]
+    dashes: Any = (4, 3) if "dashed" in classes else None
+    return PolyLine(
+        [one for place in at for one in place],
+        strokeColor=_colour(classes.replace(" dashed", "")),
+        strokeWidth=1.6 if "role-advised" in classes else 1.1,
+        strokeDashArray=dashes,
+    )
 
 
 EMPTY_STEPS = (("Submitted by", "", ""), ("Approved by", "", ""))

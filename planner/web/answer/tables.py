@@ -14,15 +14,9 @@ from decimal import Decimal
 from planner.contract import amounts
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
-from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioLine
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.risk import CostRange
-from planner.contract.answer.scenario import (
-    CostLine,
-    FiscalYearFinance,
-    Purchase,
-    ScenarioAnswer,
-    SourceCost,
-)
+from planner.contract.answer.scenario import FiscalYearFinance, Purchase, ScenarioAnswer, SourceCost
 from planner.contract.labels import (
     SCENARIO_TITLES,
     UNNAMED_REGION,
@@ -115,7 +109,10 @@ def purchase_rows(
     def written(index: int) -> str:
         return amounts.name_month(amounts.format_month(answer.month(index)))
 
-    fittings = _sum_fittings(plan.lines)
+    fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
+    for line in plan.lines:
+        if line.category in _FITTINGS:
+            fittings[line.source, line.month] += line.amount
     return [
         PurchaseRow(
             one,
@@ -136,14 +133,6 @@ def _write_runs(months: Sequence[int], written: Callable[[int], str]) -> Iterato
 
 
 _FITTINGS = (Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES)
-
-
-def _sum_fittings(lines: Iterable[CostLine | PortfolioLine]) -> dict[tuple[str, int], Decimal]:
-    fittings: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
-    for line in lines:
-        if line.category in _FITTINGS:
-            fittings[line.source, line.month] += line.amount
-    return fittings
 
 
 def cost_rows(
@@ -253,6 +242,14 @@ class ScenarioRow:
         return list(dict.fromkeys(one.carbon_source for one in sources if one.carbon_source))
 
     @property
+    def ends(self) -> list[float]:
+        """Its total and the range of it; none without a plan."""
+        if self.scenario.total_cost is None:
+            return []
+        spread = (self.range.total_p10, self.range.total_p90) if self.range else ()
+        return [float(one) for one in (self.scenario.total_cost, *spread) if one is not None]
+
+    @property
     def has_range(self) -> bool:
         return self.range is not None and None not in (self.range.total_p10, self.range.total_p90)
 
@@ -277,32 +274,42 @@ def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
         answer.scenarios,
         key=lambda s: (s.key is not best, not s.feasible, s.total_cost or Decimal(0)),
     ):
-        same = next((group for group in groups if _is_same(group[0], scenario)), None)
+        same = next((group for group in groups if _plan_of(group[0]) == _plan_of(scenario)), None)
         groups.append([scenario]) if same is None else same.append(scenario)
     rows = [_row(answer, group) for group in groups]
     chances = [row.probability_cheapest for row in rows if row.probability_cheapest is not None]
     shares = iter(amounts.format_shares(chances, 1))
-    return with_spans(
-        [
-            row if row.probability_cheapest is None else replace(row, cheapest_in=next(shares))
-            for row in rows
-        ]
-    )
+    ends = [0.0, *(end for row in rows for end in row.ends)]
+    low, wide = min(ends), max(ends) - min(ends)
+
+    def span(at: float, *spread: float) -> Span:
+        share, *shares = (round(100 * (end - low) / wide, 2) for end in (at, *spread))
+        return Span(share, shares[0], round(shares[1] - shares[0], 2)) if shares else Span(share)
+
+    return [
+        replace(
+            row,
+            cheapest_in="" if row.probability_cheapest is None else next(shares),
+            span=span(*row.ends) if row.ends and wide else None,
+        )
+        for row in rows
+    ]
 
 
-def _is_same(one: ScenarioAnswer, other: ScenarioAnswer) -> bool:
-    if one.feasible != other.feasible or one.allowed != other.allowed:
-        return False
-    if not one.feasible:
-        return one.why_not == other.why_not
-    return one.total_cost == other.total_cost and one.lines == other.lines
+def _plan_of(one: ScenarioAnswer) -> tuple[object, ...]:
+    """What two scenarios with the same plan, or with the same reasons for none, have alike."""
+    plan = (one.total_cost, one.lines) if one.feasible else one.why_not
+    return one.feasible, one.allowed, plan
 
 
 def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioRow:
     keys = {scenario.key for scenario in group}
     rent, total = answer.by_key[ScenarioKey.ON_DEMAND].total_cost, group[0].total_cost
     offers = (answer.offers.get(row.source) for row in group[0].costs_by_source)
-    row = ScenarioRow(
+    risk = answer.risk
+    chances = risk.probability_cheapest if risk else {}
+    likely = [chances[key] for key in keys if key in chances]
+    return ScenarioRow(
         scenario=group[0],
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
@@ -310,34 +317,6 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
             None if rent is None or total is None else amounts.subtract_as_shown(rent, total)
         ),
         oldest_price=min((one.as_of for one in offers if one and one.as_of), default=None),
+        range=risk.range_of(group[0].key) if risk else None,
+        probability_cheapest=sum(likely) if likely else None,
     )
-    risk, first = answer.risk, group[0].key
-    if risk is None:
-        return row
-    likely = [risk.probability_cheapest[key] for key in keys if key in risk.probability_cheapest]
-    return replace(
-        row, range=risk.range_of(first), probability_cheapest=sum(likely) if likely else None
-    )
-
-
-def with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
-    every = [_ends(row) for row in rows]
-    ends = [0.0, *(end for row in every for end in row)]
-    low, wide = min(ends), max(ends) - min(ends)
-
-    def span(at: float, *known: float) -> Span:
-        share, *shares = (round(100 * (end - low) / wide, 2) for end in (at, *known))
-        return Span(share, shares[0], round(shares[1] - shares[0], 2)) if shares else Span(share)
-
-    return [
-        replace(row, span=span(*own)) if own and wide else row
-        for row, own in zip(rows, every, strict=True)
-    ]
-
-
-def _ends(row: ScenarioRow) -> list[float]:
-    """Total of a row and the range of it; none without a plan."""
-    if row.scenario.total_cost is None:
-        return []
-    spread = (row.range.total_p10, row.range.total_p90) if row.range else ()
-    return [float(one) for one in (row.scenario.total_cost, *spread) if one is not None]

@@ -21,7 +21,6 @@ from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
 from planner.contract.figures import reserved_ahead
 from planner.web.common.formatting import money, number, percent
 
-NOTHING = "nothing"
 _SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
 
 
@@ -161,23 +160,20 @@ def assumed(answer: ComparisonAnswer) -> str:
 def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[str, str]]:
     if finance is None or finance.against is None:
         return []
-    reason = finance.why_no_internal_rate
-    internal = f"none: {reason}" if reason else _rate(finance.internal_rate_of_return)
+
+    def months(value: float | None) -> str:
+        return "never" if value is None else f"{number(value, 1)} months"
+
+    rate, reason = finance.internal_rate_of_return, finance.why_no_internal_rate
+    internal = "none, or more than one" if rate is None else f"{percent(rate, 1)} a year"
+    internal = f"none: {reason}" if reason else internal
     return [
         ("Net present value", money(finance.net_present_value, currency)),
         ("Internal rate of return", internal),
-        ("Payback", _months(finance.payback_months)),
-        ("Discounted payback", _months(finance.discounted_payback_months)),
+        ("Payback", months(finance.payback_months)),
+        ("Discounted payback", months(finance.discounted_payback_months)),
         ("Cost per year", money(finance.cost_per_year, currency)),
     ]
-
-
-def _rate(rate: float | None) -> str:
-    return "none, or more than one" if rate is None else f"{percent(rate, 1)} a year"
-
-
-def _months(months: float | None) -> str:
-    return "never" if months is None else f"{number(months, 1)} months"
 
 
 @dataclass(frozen=True)
@@ -189,9 +185,12 @@ class FigureRow:
 
 
 def _signed(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
-    currency = answer.currency
-    capital = verdict.capital_to_approve or _beside_leases(verdict)
-    yield FigureRow("Capital to approve now", money(capital, currency) if capital else NOTHING)
+    currency, capital = answer.currency, verdict.capital_to_approve
+    leases = [one for one in verdict.decision if one.action == "lease"]
+    first = min((one.starts for one in leases), default="")
+    due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
+    if capital := capital or sum(due, Decimal(0)):
+        yield FigureRow("Capital to approve now", money(capital, currency))
     if verdict.obligation_to_sign is not None:
         signed = money(verdict.obligation_to_sign, currency)
         yield FigureRow("Contracts to sign now", signed)
@@ -214,13 +213,16 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     if verdict.range is not None:
         shown_as[money(verdict.range.p10, answer.currency)] = "the low end of the range"
     signed = [
-        FigureRow(row.title, shown_as.get(row.words, row.words))
-        for row in _signed(answer, verdict)
-        if row.words != NOTHING
+        FigureRow(row.title, shown_as.get(row.words, row.words)) for row in _signed(answer, verdict)
     ]
-    budgets = [budget_fact(one, verdict, answer.currency) for one in verdict.budget]
-    limits = [*budgets, *_deadline(verdict)]
-    rows = [*(signed or [FigureRow("To sign or approve now", NOTHING)])][: MOST_FACTS - len(limits)]
+    limits = [budget_fact(one, verdict, answer.currency) for one in verdict.budget]
+    if verdict.deadline and verdict.deadline_chance is not None:
+        title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
+        words = f"kept in {percent(verdict.deadline_chance)} of cases"
+        is_likely_missed = labels.CHANCE_TO_MISS in verdict.sentence
+        limits.append(FigureRow(title, words, is_over=is_likely_missed))
+    signed = signed or [FigureRow("To sign or approve now", "nothing")]
+    rows = signed[: MOST_FACTS - len(limits)]
     rows += limits
     payback = payback_words(answer)
     if payback:
@@ -231,13 +233,6 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     if verdict.confidence is not None and not is_the_only_plan(answer):
         rows.append(FigureRow("Stays the cheapest", f"in {percent(verdict.confidence)} of cases"))
     return rows[:MOST_FACTS]
-
-
-def _deadline(verdict: Verdict) -> Iterator[FigureRow]:
-    if verdict.deadline and verdict.deadline_chance is not None:
-        title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
-        words = f"kept in {percent(verdict.deadline_chance)} of cases"
-        yield FigureRow(title, words, is_over=labels.CHANCE_TO_MISS in verdict.sentence)
 
 
 def budget_fact(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
@@ -251,10 +246,3 @@ def budget_fact(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
     words = ", ".join(filter(None, (rest if use.headroom < 0 or not chance else "", chance)))
     is_unsure = f"{budget} is kept in" in verdict.sentence
     return FigureRow(title, words, is_over=use.headroom < 0 or is_unsure)
-
-
-def _beside_leases(verdict: Verdict) -> Decimal:
-    leases = [one for one in verdict.decision if one.action == "lease"]
-    first = min((one.starts for one in leases), default="")
-    due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
-    return Decimal(0) if verdict.capital_to_approve else sum(due, Decimal(0))
