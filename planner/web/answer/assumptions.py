@@ -152,18 +152,18 @@ _MEASURED: Mapping[str, tuple[str, ...]] = {
 def plan_rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]:
     """First month, horizon, exchange rate, and what may have been measured of a training."""
 
-    def box(path: str, used: str, unit: str, unasked: str, scale: str = "") -> AssumptionRow:
+    def typed_row(path: str, used: str, unit: str, unasked: str, scale: str = "") -> AssumptionRow:
         typed, name = find_typed(query, path, scale), f"{path}~{scale}" if scale else path
         label, source = find_label(path), _ASKED if typed else unasked
         return AssumptionRow(path, label, typed or used, source, name, typed, unit, bool(typed))
 
-    yield box("start", answer.start, "month", _UNASKED["start"])
+    yield typed_row("start", answer.start, "month", _UNASKED["start"])
     months = str(answer.horizon_months)
-    yield box("horizon_months", months, "months", _UNASKED["horizon_months"])
+    yield typed_row("horizon_months", months, "months", _UNASKED["horizon_months"])
     if rate := answer.exchange_rate:
         source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
         path, unit = f"{_RATE}{answer.currency}", f"{answer.currency} per USD"
-        row = box(path, rate.units_per_usd, unit, source)
+        row = typed_row(path, rate.units_per_usd, unit, source)
         yield replace(row, label="Exchange rate", source=source)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):
-        yield box(path, "estimated", "%", answer.demand.method, "pct")
+        yield typed_row(path, "estimated", "%", answer.demand.method, "pct")

@@ -174,7 +174,8 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
     drawn = [*_value_axis(chart, scale)]
     drawn += _names_below([*zip(shares, map(_name, chart.x), strict=True)], TOP + PLOT + 18)
     for i, one in enumerate(chart.series):
-        for is_known, run in groupby(zip(shares, one.values, strict=True), key=_is_known):
+        at = zip(shares, one.values, strict=True)
+        for is_known, run in groupby(at, key=lambda place: place[1] is not None):
             places = [(share, scale.at(value or 0.0)) for share, value in run]
             steps = _with_steps(places) if chart.kind == "points" else places
             if is_known:
@@ -193,10 +194,6 @@ def _draw_line(chart: Chart) -> tuple[list[SafeString], int]:
             element("text", mark.label, class_="mark", x=x, y=max(y - 12, 12), text_anchor=anchor)
         )
     return drawn, TOP + PLOT + BELOW
-
-
-def _is_known(at: tuple[float, float | None]) -> bool:
-    return at[1] is not None
 
 
 def _draw_ends(chart: Chart, scale: Scale) -> Iterator[SafeString]:
@@ -269,9 +266,18 @@ def _draw_bar(chart: Chart) -> tuple[list[SafeString], int]:
     return drawn, TOP + PLOT + BELOW
 
 
-def _rows(
-    chart: Chart, scale: Scale, bars: Callable[[int], Iterator[tuple[int, float, float]]]
-) -> tuple[list[SafeString], int]:
+def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
+    def bars(row: int) -> Iterator[tuple[int, float, float]]:
+        ends = {True: 0.0, False: 0.0}
+        for k, one in enumerate(chart.series):
+            value = one.values[row]
+            if value:
+                low = ends[value > 0]
+                ends[value > 0] = low + value
+                yield k, low, low + value
+
+    ends = [end for i in range(len(chart.x)) for _, *pair in bars(i) for end in pair]
+    scale = Scale.over([0.0, *ends], most=4)
     height = ROW * len(chart.x)
 
     def x(value: float) -> float:
@@ -299,20 +305,6 @@ def _rows(
             element("text", label, x=_percent(1 + share * 97), y=height + 16, text_anchor=anchor)
         )
     return drawn, height + BELOW
-
-
-def _draw_horizontal_bar(chart: Chart) -> tuple[list[SafeString], int]:
-    def bars(row: int) -> Iterator[tuple[int, float, float]]:
-        ends = {True: 0.0, False: 0.0}
-        for k, one in enumerate(chart.series):
-            value = one.values[row]
-            if value:
-                low = ends[value > 0]
-                ends[value > 0] = low + value
-                yield k, low, low + value
-
-    ends = [end for i in range(len(chart.x)) for _, *pair in bars(i) for end in pair]
-    return _rows(chart, Scale.over([0.0, *ends], most=4), bars)
 
 
 DRAW: Mapping[str, Callable[[Chart], tuple[list[SafeString], int]]] = {

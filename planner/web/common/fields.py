@@ -7,13 +7,13 @@ import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from planner.contract.amounts import name_day, name_month
+from planner.contract.labels import accelerator_name
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.validation import to_json_schema
 from planner.costing.assumptions.assumptions import all_defaults
@@ -21,7 +21,6 @@ from planner.web.common.choices import Choice, list_choices, list_values
 from planner.web.common.query_codec import SCALE_WORDS, SCALES, field_type, schema_forms, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 from pricing.common.tables import read_table
-from pricing.market.accelerators import get
 
 
 @dataclass(frozen=True)
@@ -288,14 +287,18 @@ def in_field_unit(path: str, message: str) -> str:
         near = get_close_matches(last, named, n=1)
         hint = f"did you mean “{named[near[0]]}”?" if near else "take it out of the address"
         return f"the address gives “{typed}”, which names no question; {hint}"
-    field, bound = find_field(path), _BOUND.fullmatch(message)
-    if field is None or bound is None or not field.scale:
+    field, refused = find_field(path), _BOUND.fullmatch(message)
+    if field is None or refused is None or not field.scale:
         return _label_fields(message)
-    value, words, limit = bound.groups()
+    value, words, limit = refused.groups()
     if number_problem(value) or number_problem(limit):
         return message
-    shown = [_in_unit(read_decimal(text), field) for text in (value, limit)]
-    return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
+    unit = "%" if field.scale == "pct" else f" {field.unit}".rstrip()
+    typed, bound = (
+        f"{(read_decimal(text) / SCALES[field.scale]).normalize():f}{unit}"
+        for text in (value, limit)
+    )
+    return f"{typed} is not allowed; must be {words} {bound}"
 
 
 def with_labels(text: str) -> str:
@@ -306,16 +309,5 @@ def with_labels(text: str) -> str:
 
 
 def _label_fields(text: str) -> str:
-    return _SLUG.sub(_name_of, _NAME.sub(_label_name, text))
-
-
-def _name_of(slug: re.Match[str]) -> str:
-    try:
-        return get(slug[0]).name
-    except KeyError:
-        return slug[0]
-
-
-def _in_unit(value: Decimal, field: Field) -> str:
-    digits = f"{(value / SCALES[field.scale]).normalize():f}"
-    return f"{digits}%" if field.scale == "pct" else f"{digits} {field.unit}".strip()
+    named = _NAME.sub(_label_name, text)
+    return _SLUG.sub(lambda slug: accelerator_name(slug[0]), named)

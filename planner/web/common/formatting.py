@@ -190,11 +190,7 @@ def term(name: str, text: str = "") -> SafeString:
 def figures(value: Any, digits: int = 3) -> str:
     """A figure to so many significant digits, never in scientific notation: `0.73`, `1,250`."""
     figure = _decimal(value)
-    if figure is None:
-        return _UNKNOWN if value in (None, "") else str(value)
-    if figure:
-        figure = round(figure, digits - 1 - figure.adjusted())
-    return plain(figure)
+    return plain(round(figure, digits - 1 - figure.adjusted()) if figure else value)
 
 
 @_of_figure
@@ -290,6 +286,5 @@ for _name, _form in {"day": "j F Y", "minute": "j F Y, H:i", "second": "j F Y, H
 
 @register.filter
 def cpu_sentence(cpu: CpuNote) -> str:
-    note, hours = cpu.note, cpu.hours
-    detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
-    return f"{note[:1].upper()}{note[1:]}{detail}."
+    machine = f" ({figures(cpu.hours)} h of a machine with 16 virtual CPUs)"
+    return f"{capitalize_first(cpu.note)}{'' if cpu.hours is None else machine}."

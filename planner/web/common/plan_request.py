@@ -167,7 +167,14 @@ def answer_plan_in_steps(
         if brief:
             compared = {**request, "sensitivity": False}
             compared.pop("risk", None)
-        _check_samples(compared.get("risk"))
+        risk = compared.get("risk")
+        samples = risk.get("samples") if isinstance(risk, Mapping) else None
+        if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
+            raise InvalidInput(
+                "risk.samples",
+                f"{samples:,.0f} take longer than a page waits; ask for at most "
+                f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
+            )
         catalog = pinned_catalog(query)
         is_pinned = catalog is not None
         for outcome in compare_in_steps_for_team(
@@ -176,16 +183,6 @@ def answer_plan_in_steps(
             yield replace(outcome, request=request)
     except InvalidInput as refusal:
         yield ComparisonOutcome(request, errors=tuple(map(_beside_the_model, refusal.all())))
-
-
-def _check_samples(risk: object) -> None:
-    samples = risk.get("samples") if isinstance(risk, Mapping) else None
-    if isinstance(samples, int | float) and samples > MAX_SAMPLES_AT_ONCE:
-        raise InvalidInput(
-            "risk.samples",
-            f"{samples:,.0f} take longer than a page waits; ask for at most "
-            f"{MAX_SAMPLES_AT_ONCE:,}, or through the API for a job",
-        )
 
 
 def _beside_the_model(refusal: InvalidInput) -> InvalidInput:
