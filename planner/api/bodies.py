@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -38,27 +39,24 @@ class JudgedAs:
         return {"judged_as": self.model.__name__}
 
 
-def _read_id(value: object) -> object:
-    try:
-        return uuid.UUID(value) if isinstance(value, str) else value
-    except ValueError:
-        example = "8ede26a9-4a3d-40fd-b51c-9d915440dcec"
-        raise ValueError(f"{shown(value)} is not an id like {example}") from None
+def _text(read: Callable[[str], object], what: str) -> BeforeValidator:
+    """Text read by `read`, refused where it is not `what`."""
 
+    def convert(value: object) -> object:
+        try:
+            return read(value) if isinstance(value, str) else value
+        except ValueError:
+            raise ValueError(f"{shown(value)} is not {what}") from None
 
-def _read_day(value: object) -> object:
-    try:
-        return dt.date.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{shown(value)} is not a day like 2026-11-20") from None
+    return BeforeValidator(convert)
 
 
 Object = dict[str, Any]
 Comparison = Annotated[Object, JudgedAs(ComparisonRequest)]
-Id = Annotated[uuid.UUID, BeforeValidator(_read_id)]
+Id = Annotated[uuid.UUID, _text(uuid.UUID, "an id like 8ede26a9-4a3d-40fd-b51c-9d915440dcec")]
 Day = Annotated[
     dt.date,
-    BeforeValidator(_read_day),
+    _text(dt.date.fromisoformat, "a day like 2026-11-20"),
     WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}),
 ]
 Slug = Annotated[str, Field(max_length=60, pattern=r"^[-a-zA-Z0-9_]+$")]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -37,6 +35,7 @@ from planner.contract.validation import RequestModel, to_json_schema
 from planner.sizing.estimate import EstimateRequest
 from pricing.api.pages import CursorPages
 from pricing.common.problems import PROBLEM_JSON
+from pricing.common.tables import read_rows
 
 _KEY, _IF_MATCH, _IF_NONE_MATCH = (
     OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
@@ -94,9 +93,7 @@ class PlannerSchema(AutoSchema):
         return super().get_request_serializer()
 
     def get_override_parameters(self) -> list[Any]:
-        return [*super().get_override_parameters(), *self._parameters()]
-
-    def _parameters(self) -> Iterator[OpenApiParameter]:
+        parameters: list[Any] = super().get_override_parameters()
         filters = getattr(self.view, "filters", {}) if self._action == "list" else {}
         for name, filter_ in filters.items():
             schema: dict[str, Any] = {"type": "string"}
@@ -104,17 +101,17 @@ class PlannerSchema(AutoSchema):
                 schema["enum"] = list(filter_.allowed)
             if filter_.is_id:
                 schema["format"] = "uuid"
-            yield OpenApiParameter(name, schema)
+            parameters.append(OpenApiParameter(name, schema))
         handler = getattr(self.view, self._action or self.method.lower(), None)
-        if getattr(handler, "is_idempotent", False):
-            yield _KEY
-        if isinstance(self.view, AnswerView) and self.view.gives_answer():
-            yield INCLUDE
+        gives_answer = isinstance(self.view, AnswerView) and self.view.gives_answer()
         changes = ("partial_update", "destroy", "submit", "send_back", "approve")
-        if self._has_version() and self._action in changes:
-            yield _IF_MATCH
-        if self._is_conditional():
-            yield _IF_NONE_MATCH
+        more = {
+            _KEY: getattr(handler, "is_idempotent", False),
+            INCLUDE: gives_answer,
+            _IF_MATCH: self._has_version() and self._action in changes,
+            _IF_NONE_MATCH: self._is_conditional(),
+        }
+        return [*parameters, *(parameter for parameter, holds in more.items() if holds)]
 
     def _is_conditional(self) -> bool:
         """Whether it answers with an ETag, and 304 to one that is still current."""
@@ -290,6 +287,7 @@ def _tables() -> Mapping[str, tuple[str, ...]]:
 _VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
 
 
+_FOLDER = Path(__file__).parent
 CONVENTIONS, TABLE, EXAMPLES = "conventions.md", "field_meanings.csv", "examples.json"
 PAGE_SIZE = {"minimum": 1, "maximum": CursorPages.max_page_size, "default": CursorPages.page_size}
 
@@ -298,7 +296,7 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
     """The document with what holds for all operations, and a meaning for every field; a page of a
     list stands where it is answered."""
     document = json.loads(json.dumps(result, default=str))
-    document["info"]["description"] = files("planner.api").joinpath(CONVENTIONS).read_text("utf-8")
+    document["info"]["description"] = (_FOLDER / CONVENTIONS).read_text("utf-8")
     _fill_in(document)
     meanings, schemas = read_meanings(), document["components"]["schemas"]
     for name, component in schemas.items():
@@ -311,7 +309,10 @@ def describe_fields(result: Any, generator: Any, **options: Any) -> Any:
         for parameter in operation.get("parameters", ()):
             if parameter["name"] == CursorPages.page_size_query_param:
                 parameter["schema"] |= PAGE_SIZE
-        _add_example(operation)
+        example = read_examples().get(operation["operationId"])
+        body = operation.get("requestBody") or operation["responses"].get("200", {})
+        if example is not None:
+            body["content"]["application/json"]["example"] = example
     _put_in_place(document)
     return document
 
@@ -330,22 +331,14 @@ def _put_in_place(document: dict[str, Any]) -> None:
                 content["schema"] = schemas.pop(name) | {"title": name}
 
 
-def _add_example(operation: dict[str, Any]) -> None:
-    example = read_examples().get(operation["operationId"])
-    body = operation.get("requestBody") or operation["responses"].get("200", {})
-    if example is not None:
-        body["content"]["application/json"]["example"] = example
-
-
 @cache
 def read_examples() -> Mapping[str, Any]:
     """Operation → its example; `tests/planner/api/test_examples.py` makes them by calling it."""
-    return MappingProxyType(json.loads(files("planner.api").joinpath(EXAMPLES).read_bytes()))
+    examples: Mapping[str, Any] = json.loads((_FOLDER / EXAMPLES).read_bytes())
+    return examples
 
 
 @cache
 def read_meanings() -> Mapping[tuple[str, str], str]:
     """Component and field → meaning; no component: wherever the field stands."""
-    lines = files("planner.api").joinpath(TABLE).read_text(encoding="utf-8").splitlines()
-    rows = list(csv.DictReader(lines))
-    return MappingProxyType({(row["component"], row["field"]): row["meaning"] for row in rows})
+    return {(row["component"], row["field"]): row["meaning"] for row in read_rows(_FOLDER / TABLE)}

@@ -47,14 +47,12 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
         offer = answer.offers.get(purchase.source)
         if purchase.kind != "commitment" or offer is None or not offer.term_months:
             continue
-        months = offer.term_months or 0
-        option = TRAITS[offer.purchase_option]
+        months, option = offer.term_months, TRAITS[offer.purchase_option]
         identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
         start, end = answer.month(purchase.first), answer.month(purchase.first + months)
         is_spend = option.focus_commitment_category == "Spend"
         hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH * months
-        period = {"Start": f"{start}T00:00:00Z", "End": f"{end}T00:00:00Z"}
-        row = {
+        yield {
             "BillingCurrency": answer.currency,
             "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
             "ContractCommitmentCost": round(
@@ -64,18 +62,19 @@ def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, A
             ),
             "ContractCommitmentDescription": purchase.label or offer.label,
             "ContractCommitmentId": identifier,
-            "ContractCommitmentPeriodStart": period["Start"],
-            "ContractCommitmentPeriodEnd": period["End"],
+            "ContractCommitmentPeriodStart": f"{start}T00:00:00Z",
+            "ContractCommitmentPeriodEnd": f"{end}T00:00:00Z",
             "ContractCommitmentQuantity": None if is_spend else hours,
             "ContractCommitmentType": option.focus_commitment_type or "Commitment",
             "ContractCommitmentUnit": answer.currency if is_spend else "Hours",
             "ContractId": identifier,
-            "ContractPeriodStart": period["Start"],
-            "ContractPeriodEnd": period["End"],
+            "ContractPeriodStart": f"{start}T00:00:00Z",
+            "ContractPeriodEnd": f"{end}T00:00:00Z",
             "x_Units": purchase.units,
             "x_InstanceType": offer.instance_type or None,
+            "x_IsForecast": "true",
+            "x_ScenarioId": scenario.key.value,
         }
-        yield row | {"x_IsForecast": "true", "x_ScenarioId": scenario.key.value}
 
 
 Cells = dict[str, Any]
@@ -162,9 +161,19 @@ class _Rows:
                 "ContractedCost": amount,
             }
         cells |= self._priced(line)
-        if self.context.is_forecast and category in (*_COMMITTED, *names.CAPITAL):
-            return cells | self._purchase(line)
-        return cells | {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
+        if not self.context.is_forecast or category not in (*_COMMITTED, *names.CAPITAL):
+            return cells | {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
+        # Paid for later use: booked month by month elsewhere.
+        is_monthly = category == "commitment"
+        cells |= {
+            "ChargeCategory": "Purchase",
+            "ChargeFrequency": "Recurring" if is_monthly else "One-Time",
+            "EffectiveCost": _ZERO,
+        }
+        if category in _COMMITTED:
+            cells |= self._commitment(line, Decimal(str(line.quantity)))
+            cells["CommitmentDiscountStatus"] = None
+        return cells
 
     def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
@@ -199,19 +208,6 @@ class _Rows:
             "SkuPriceId": line.offer_id or f"{sku}:{line.unit_price:f}",
             "SkuPriceDetails": json.dumps(details, separators=(",", ":")),
         }
-
-    def _purchase(self, line: CostLine) -> Cells:
-        """Paid for later use: EffectiveCost 0 here, booked month by month elsewhere."""
-        is_monthly = line.category == "commitment"
-        cells: Cells = {
-            "ChargeCategory": "Purchase",
-            "ChargeFrequency": "Recurring" if is_monthly else "One-Time",
-            "EffectiveCost": _ZERO,
-        }
-        if line.category in _COMMITTED:
-            cells |= self._commitment(line, Decimal(str(line.quantity)))
-            cells["CommitmentDiscountStatus"] = None
-        return cells
 
     # Rows that book what was paid ---------------------------------------------------------
 

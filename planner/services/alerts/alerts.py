@@ -156,8 +156,7 @@ def _find_problems(
         message = f"The advised plan moved by {move:+.1%} at today's prices."
         amounts = write_decimal(baseline), write_decimal(after)
         yield Finding(AlertKind.PRICE_MOVE, message, *amounts)
-    is_comparable = then.currency == project_currency(project)
-    budget = budget_over_horizon(project, plan) if is_comparable else None
+    budget = comparable_budget(project, plan)
     if budget is not None and after > budget:
         message = f"The advised plan is {after / budget - 1:.1%} over the budget."
         rounded = write_decimal(budget.quantize(_CENT))
@@ -169,21 +168,18 @@ def _find_crossed(plan: SavedComparison, now: ComparisonAnswer) -> Iterator[Find
     if policy is None or now.policy is None or now.verdict is None:
         return
     prices, month = now.policy.prices, format_month(timezone.now().date())
-    crossed = [
-        trigger
-        for trigger in policy.triggers
-        if trigger.price_of in prices and trigger.is_crossed(prices[trigger.price_of], month)
-    ]
-    if crossed:
-        first = crossed[0]
-        side = "above" if first.is_above else "below"
+    for trigger in policy.triggers:
+        price = prices.get(trigger.price_of)
+        if price is None or not trigger.is_crossed(price, month):
+            continue
+        side = "above" if trigger.is_above else "below"
         message = (
-            f"{capitalize_first(first.price_of)} is {prices[first.price_of]:,.2f} "
-            f"{now.currency}, {side} {first.at_month(month):,.2f}: {first.action} {first.what}. "
+            f"{capitalize_first(trigger.price_of)} is {price:,.2f} {now.currency}, {side} "
+            f"{trigger.at_month(month):,.2f}: {trigger.action} {trigger.what}. "
             f"Plan of today: {now.verdict.headline}"
         )
-        before = f"{first.today:.2f}", f"{prices[first.price_of]:.2f}"
-        yield Finding(AlertKind.TRIGGER_CROSSED, message, *before)
+        yield Finding(AlertKind.TRIGGER_CROSSED, message, f"{trigger.today:.2f}", f"{price:.2f}")
+        return
 
 
 def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:
@@ -199,15 +195,17 @@ def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | No
     return Decimal(project.budget) * shares[BudgetPeriod(project.budget_period)]
 
 
+def comparable_budget(project: Project, plan: SavedComparison) -> Decimal | None:
+    """The same; None also where the plan is in another currency than its project."""
+    is_comparable = plan.read_summary().currency == project_currency(project)
+    return budget_over_horizon(project, plan) if is_comparable else None
+
+
 def excess_over_budget(plan: SavedComparison) -> Decimal | None:
     """By how much a plan is over the budget of its project; None where it is not, or where one of
     them is in another currency or not known."""
-    project, summary = plan.project, plan.read_summary()
-    budget = budget_over_horizon(project, plan)
-    if budget is None or summary.total_cost is None:
-        return None
-    excess = summary.total_cost - budget
-    return excess if excess > 0 and project_currency(project) == summary.currency else None
+    budget, total = comparable_budget(plan.project, plan), plan.read_summary().total_cost
+    return total - budget if budget is not None and total and total > budget else None
 
 
 # What was told already --------------------------------------------------------------------
@@ -236,7 +234,8 @@ def create_alerts(
     return [
         _alert(finding, project, currency, plan, revisions, causes, advice)
         for finding in findings
-        if not _is_known(active.get(finding.topic), finding, currency, revisions)
+        if (last := active.get(finding.topic)) is None
+        or not _is_known(last, finding, currency, revisions)
     ]
 
 
@@ -244,11 +243,7 @@ def _topic(kind: str, message: str) -> tuple[str, str]:
     return kind, message.partition(" is ")[0] if message.startswith(PAID) else ""
 
 
-def _is_known(
-    last: Alert | None, finding: Finding, currency: str, revisions: dict[str, int]
-) -> bool:
-    if last is None:
-        return False
+def _is_known(last: Alert, finding: Finding, currency: str, revisions: dict[str, int]) -> bool:
     if last.saved_comparison_id is None:
         now = (finding.message, finding.after, currency)
         return (last.message, last.after, last.currency) == now

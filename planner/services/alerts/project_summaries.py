@@ -9,7 +9,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from planner.models import Access, ActualLine, Alert, Project, SavedComparison, State, Team
-from planner.services.alerts.alerts import budget_over_horizon
+from planner.services.alerts.alerts import budget_over_horizon, comparable_budget
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import PLAN_FIRST
 from planner.services.projects.saved_comparisons import may_approve
@@ -174,8 +174,7 @@ def read_inbox(access: Access, team: Team) -> Inbox:
     to_approve = []
     for one in submitted:
         if may_approve(access, one):
-            is_comparable = one.read_summary().currency == project_currency(one.project)
-            budget = budget_over_horizon(one.project, one) if is_comparable else None
+            budget = comparable_budget(one.project, one)
             to_approve.append(ToApprove(one, budget, approved.get(one.project_id)))
     return Inbox(
         tuple(to_approve),
