@@ -180,17 +180,15 @@ class Cell:
         or with hours of which the accelerators are not known, it is other.
         """
         difference = self.actual - self.planned
-        split = dict.fromkeys(CAUSES, Decimal(0))
+        none = dict.fromkeys(CAUSES, Decimal(0))
         if not self.planned and not self.planned_hours:
-            split["unplanned"] = difference
-        elif self.has_hours:
-            rate = self.planned / Decimal(self.planned_hours)
-            more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
-            split["usage"] = (rate * more).quantize(CENT)
-            split["price"] = difference - split["usage"]
-        else:
-            split["other"] = difference
-        return split
+            return none | {"unplanned": difference}
+        if not self.has_hours:
+            return none | {"other": difference}
+        rate = self.planned / Decimal(self.planned_hours)
+        more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
+        usage = (rate * more).quantize(CENT)
+        return none | {"usage": usage, "price": difference - usage}
 
 
 @dataclass

@@ -164,13 +164,10 @@ class Course:
     def _observe(self) -> Ratios | None:
         """Ratios of hours where both are known, else of money; None where nothing was planned in
         the months that are done. Months that the plan does not have compare with nothing."""
-        pairs: dict[str, tuple[Decimal, Decimal]] = {}
+        pairs: dict[str, tuple[Decimal, Decimal]] = defaultdict(lambda: (_ZERO, _ZERO))
         for month, cell in self.done_cells:
-            planned, actual = pairs.get(month, (_ZERO, _ZERO))
-            pairs[month] = (
-                planned + Decimal(cell.planned_hours),
-                actual + Decimal(cell.actual_hours),
-            )
+            hours = Decimal(cell.planned_hours), Decimal(cell.actual_hours)
+            pairs[month] = pairs[month][0] + hours[0], pairs[month][1] + hours[1]
         is_of_hours = bool(pairs)
         if not is_of_hours:
             pairs = {

@@ -67,16 +67,15 @@ def portfolio_of_projects(
     months = min(count_months(first, last), MAX_HORIZON_MONTHS)
     _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
     signed = _Signed.by(team, first, list(zip(rows, requests, strict=True)))
-    entries = [
-        _entry(request, project, first, months, _holdings(request, project, signed))
-        for request, project in zip(requests, rows, strict=True)
-    ]
-    for entry, project in zip(entries, rows, strict=True):
-        entry["included"] = chosen is None or str(project.pk) in chosen
-        if str(project.pk) in at_once:
+    entries = []
+    for project, request in zip(rows, requests, strict=True):
+        key, held = str(project.pk), _holdings(request, project, signed)
+        entry = _entry(request, project, first, months, held)
+        entry["included"] = chosen is None or key in chosen
+        entries.append(entry)
+        if key in at_once:
             entry["at_once"] = True
-        window = (windows or {}).get(str(project.pk))
-        if window is not None:
+        if window := (windows or {}).get(key):
             entry["window"] = {
                 "start": window.start or format_month(first),
                 "deadline": window.deadline or format_month(add_months(first, months - 1)),
@@ -102,12 +101,12 @@ def portfolio_of_projects(
 def _refuse_alone_only(projects: Iterable[Project]) -> None:
     for project in projects:
         existing = compose(project).get("existing") or {}
-        has = [words for field, words in ALONE_ONLY.items() if existing.get(field)]
+        has = join([words for field, words in ALONE_ONLY.items() if existing.get(field)])
         if has:
             raise InvalidInput(
                 "projects",
-                f"{project.name} has {join(has)}, which a joint plan cannot count; untick the "
-                f"project or leave it out, and compare it by itself, or take its {join(has)} out",
+                f"{project.name} has {has}, which a joint plan cannot count; untick the project "
+                f"or leave it out, and compare it by itself, or take its {has} out",
             )
 
 
@@ -157,8 +156,7 @@ def _is_over(request: Mapping[str, Any], now: dt.date) -> bool:
 
 
 def _end(request: Mapping[str, Any]) -> dt.date:
-    start, months = _span(request)
-    return add_months(start, months)
+    return add_months(*_span(request))
 
 
 def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
