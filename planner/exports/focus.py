@@ -177,13 +177,15 @@ class _Rows:
 
     def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
-        quantity = Decimal(str(line.quantity))
-        contracted = line.unit_price
-        listed = self.prices.unit_price(line)
-        pricing_category = "Standard"
-        if line.category in ("compute", *_COMMITTED) and WITHOUT_SPOT not in line.label:
-            option = TRAITS.get(line.purchase_option)
-            pricing_category = option.focus_category if option else "Standard"
+        quantity, contracted = Decimal(str(line.quantity)), line.unit_price
+        listed, offer = self.prices.unit_price(line), self._offer(line)
+        machine, pricing_category = line.instance_type or line.category, "Standard"
+        sku = (offer and offer.sku) or f"{line.provider or 'on-prem'}:{machine}"
+        if line.category not in ("compute", *_COMMITTED):
+            sku = f"{sku}:{line.category}"
+        elif WITHOUT_SPOT not in line.label and (option := TRAITS.get(line.purchase_option)):
+            pricing_category = option.focus_category
+        details = {"InstanceType": machine, "x_Unit": line.unit}
         return {
             "PricingQuantity": quantity,
             "PricingUnit": names.unit_of(line.unit),
@@ -192,17 +194,6 @@ class _Rows:
             "ContractedUnitPrice": contracted,
             "ContractedCost": contracted * quantity,
             "PricingCategory": pricing_category,
-            **self._sku(line),
-        }
-
-    def _sku(self, line: CostLine) -> Cells:
-        offer = self._offer(line)
-        machine = line.instance_type or line.category
-        sku = (offer and offer.sku) or f"{line.provider or 'on-prem'}:{machine}"
-        if line.category not in ("compute", *_COMMITTED):
-            sku = f"{sku}:{line.category}"
-        details = {"InstanceType": machine, "x_Unit": line.unit}
-        return {
             "SkuId": sku,
             "SkuMeter": line.category.replace("_", " ").capitalize(),
             "SkuPriceId": line.offer_id or f"{sku}:{line.unit_price:f}",
@@ -308,7 +299,7 @@ class _Rows:
 
     def _common(self, line: CostLine, month: int) -> Cells:
         offer = self._offer(line)
-        start, end = self.answer.month(month), self.answer.month(month + 1)
+        start, end = (f"{self.answer.month(one)}T00:00:00Z" for one in (month, month + 1))
         provider = provider_title(line.provider)
         team = self.context.team or "none"
         project = self.context.project or None
@@ -320,7 +311,8 @@ class _Rows:
         default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
         kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
         return {
-            **names.period_columns(start, end),
+            **dict.fromkeys(("BillingPeriodStart", "ChargePeriodStart"), start),
+            **dict.fromkeys(("BillingPeriodEnd", "ChargePeriodEnd"), end),
             "BillingAccountId": team,
             "BillingAccountName": team,
             "BillingAccountType": "Team",

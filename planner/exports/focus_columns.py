@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from pathlib import Path
 
 from pricing.common.tables import read_rows
@@ -49,13 +48,3 @@ def unit_of(unit: str) -> str:
     if not dash:
         what, time = unit, ""
     return (what.capitalize() if what.islower() else what) + dash + time.capitalize()
-
-
-def period_columns(start: dt.date, end: dt.date) -> dict[str, str]:
-    first, last = f"{start}T00:00:00Z", f"{end}T00:00:00Z"
-    return {
-        "BillingPeriodStart": first,
-        "BillingPeriodEnd": last,
-        "ChargePeriodStart": first,
-        "ChargePeriodEnd": last,
-    }

@@ -50,7 +50,12 @@ def _task(name: str) -> Any:
 def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) -> None:
     task = _task(name)
     if settings.CELERY_BROKER_URL:
-        _send(task, arguments, expires)  # where nobody takes it, the row waits in the database
+        from kombu.exceptions import OperationalError
+
+        try:
+            task.apply_async(arguments, expires=expires)
+        except (OperationalError, OSError) as failure:  # the row waits in the database
+            logger.warning("The broker took no message of %s: %s", task.name, failure)
         return
     if _schedule is None:
         return
@@ -58,15 +63,6 @@ def _start(name: str, arguments: tuple[str, ...], expires: float | None = None) 
     with suppress(RuntimeError):  # Nothing more begins in a process that ends.
         queue = WORK if name == "do_next_job" else SHORT
         _executor(queue).submit(_take, name, arguments, queue, deadline)
-
-
-def _send(task: Any, arguments: tuple[str, ...], expires: float | None) -> None:
-    from kombu.exceptions import OperationalError
-
-    try:
-        task.apply_async(arguments, expires=expires)
-    except (OperationalError, OSError) as failure:
-        logger.warning("The broker took no message of %s: %s", task.name, failure)
 
 
 # Without a broker -------------------------------------------------------------------------

@@ -61,7 +61,9 @@ class AnswerPage:
         self.possible = [row for row in self.rows if row.scenario.feasible]
         self.risk_rows = [row for row in self.rows if row.range is not None]
         self.energy = [row for row in self.possible if row.scenario.energy]
-        self.assumptions = assumptions.list_assumption_rows(answer)
+        self.assumptions = [
+            assumptions.assumption_row(row, self.currency) for row in answer.assumptions
+        ]
         self.coverage = arrange_coverage(answer.coverage)
         self.is_small = self.verdict is not None and self.verdict.is_small
         self.is_short = self.is_small or self.shown is None

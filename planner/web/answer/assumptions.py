@@ -11,7 +11,6 @@ from django.http import QueryDict
 from planner.contract.amounts import name_day
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.labels import unit_words
 from planner.contract.request.workload import DEFAULT_MONTHS
 from planner.web.common.choices import Choice
@@ -84,11 +83,7 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     ]
 
 
-def list_assumption_rows(answer: ComparisonAnswer | PortfolioAnswer) -> list[AssumptionRow]:
-    return [_row(row, answer.currency) for row in answer.assumptions]
-
-
-def _row(row: AnswerRow, currency: str) -> AssumptionRow:
+def assumption_row(row: AnswerRow, currency: str) -> AssumptionRow:
     path = row.field
     field = find_field(_EDITED_AS.get(path, path))
     if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):

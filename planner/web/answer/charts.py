@@ -172,11 +172,6 @@ END = "end"
 """Label after the last month: everything due, what is owed afterwards and the resale included."""
 
 
-def cumulative_totals(scenario: ScenarioRecord, horizon_months: int) -> list[Decimal]:
-    paid = accumulate(scenario.cash_per_month[:horizon_months])
-    return [*paid, scenario.require_total()]
-
-
 def payback(answer: ComparisonAnswer) -> Chart | None:
     """Cost so far of the advised plan and of the next best, with the range of each at its end;
     None where each is paid in one month, so that there is nothing to see."""
@@ -214,7 +209,8 @@ def saved_cost(plan: SavedPlan) -> Chart | None:
 
 def cost_so_far(answer: PlanRecord[Any], plans: Sequence[ScenarioRecord]) -> Chart | None:
     """Of the plan that is advised, then of others."""
-    totals = [cumulative_totals(one, answer.horizon_months) for one in plans]
+    paid = ([*accumulate(one.cash_per_month[: answer.horizon_months])] for one in plans)
+    totals = [[*months, one.require_total()] for months, one in zip(paid, plans, strict=True)]
     if all(len(set(one)) == 1 for one in totals):
         return None
     titles = [SCENARIO_TITLES[one.key] for one in plans]

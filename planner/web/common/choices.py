@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
@@ -28,10 +29,6 @@ def provider_title(name: str) -> str:
     """What a page calls a provider, as sentences do; its name in words where nobody declares it."""
     title = cloud_title(name)
     return name.replace("_", " ").title() if title == name else title
-
-
-def geography_title(name: str) -> str:
-    return name.replace("-", " ").title().replace("Us ", "US ")
 
 
 _COUNTRY_GROUPS: tuple[Choice, ...] = (
@@ -60,22 +57,13 @@ def list_values(field: str, values: Iterable[str]) -> list[Choice]:
     return [(str(value), value_words(field, value)) for value in values]
 
 
-def _benchmarks() -> list[Choice]:
-    choices = [
-        (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
-        for slug, rows in benchmarks().items()
-        if rows[0].workload_class != "nlp"
-    ]
-    return sorted(choices, key=lambda pair: pair[1])
-
-
 _CHOICES: dict[str, Callable[[], list[Choice]]] = {
     "models": lambda: [(name, name) for name in model_names()],
     "providers": lambda: [(p, provider_title(p)) for p in catalog.current().offers.provider.names],
     "geographies": lambda: [
         *_COUNTRY_GROUPS,
         *(
-            (name, geography_title(name))
+            (name, name.replace("-", " ").title().replace("Us ", "US "))
             for name in sorted({one.geography for one in catalog.current().regions.values()})
             if name
         ),
@@ -88,7 +76,14 @@ _CHOICES: dict[str, Callable[[], list[Choice]]] = {
         *((server.slug, server.name) for server in all_servers()),
         ("custom", "Another server (describe it)"),
     ],
-    "benchmarks": _benchmarks,
+    "benchmarks": lambda: sorted(
+        (
+            (slug, f"{first.workload} ({first.unit}, {first.year})")
+            for slug, (first, *_) in benchmarks().items()
+            if first.workload_class != "nlp"
+        ),
+        key=itemgetter(1),
+    ),
     "sample_code": lambda: list_values("sample_code", get_args(SampleTuning)),
     "purchase_options": lambda: list_values("purchase_option", PurchaseOption),
     "data_homes": lambda: [("on_prem", "Own premises"), *list_choices("providers")],

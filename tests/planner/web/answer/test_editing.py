@@ -7,13 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from planner.web.answer.assumptions import list_assumption_rows
 from planner.web.common.fields import FIELD_TYPES
 from tests.planner.web.asking import HOURS, IN_PLACE, TRAINING, get, text
 
 
 def row(response, path):
-    return next(r for r in list_assumption_rows(response.context["page"].answer) if r.path == path)
+    return next(r for r in response.context["page"].assumptions if r.path == path)
 
 
 def test_an_edit_moves_the_address_and_leaves_empty_boxes_out_of_it(client, prices):
@@ -49,7 +48,7 @@ def test_going_back_in_history_gives_the_whole_page(client, prices):
 
 def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     data = {**HOURS, "risk.samples": "500"}
-    rows = list_assumption_rows(get(client, "plan", data).context["page"].answer)
+    rows = get(client, "plan", data).context["page"].assumptions
     fixed = {one.path for one in rows if not one.name}
     assert fixed == {
         "risk.demand_half_life_months",
