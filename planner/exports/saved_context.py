@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 
 from django.http import HttpResponse
@@ -15,17 +15,10 @@ from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.comparison import SavedPlan
 from planner.contract.answer.scenario import CostLine, ScenarioRecord
 from planner.contract.answer.verdict import Choice
-from planner.exports import Format, json_bytes
+from planner.exports import FORMATS, Format, json_bytes
 from planner.exports import focus_columns as names
-from planner.exports.csv_export import Context, Step, as_csv, csv_bytes
-from planner.exports.focus import (
-    Cells,
-    as_commitments,
-    as_focus,
-    as_focus_1_2,
-    choose_scenario,
-    focus_rows,
-)
+from planner.exports.csv_export import Context, Step, csv_bytes
+from planner.exports.focus import Cells, choose_scenario, focus_rows
 from planner.exports.portfolio_exports import portfolio_focus_rows
 from planner.exports.workbook import as_saved_workbook
 from planner.models import (
@@ -39,13 +32,6 @@ from planner.models import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-_OF_PLANS: dict[str, Callable[[SavedPlan, Context], bytes]] = {
-    "csv": as_csv,
-    "focus": as_focus,
-    "focus-1.2": as_focus_1_2,
-    "commitments": as_commitments,
-}
-
 
 def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes:
     """A saved plan in one of `FORMATS`, from what is saved alone: nothing is computed again."""
@@ -55,7 +41,7 @@ def export_saved(saved: SavedComparison, form: str, scenario: str = "") -> bytes
         return json_bytes(saved.answer, context)
     if form == "xlsx":
         return as_saved_workbook(plan, saved.rows, context)
-    return _OF_PLANS[form](plan, context)
+    return FORMATS[form].make(plan, context)
 
 
 def context_of(saved: SavedComparison, scenario: str = "") -> Context:

@@ -214,8 +214,7 @@ class Course:
 def _process(used: OfferUsed | None, year: int) -> PriceProcess:
     if used is None or not used.purchase_option:
         return find_process("", PurchaseOption.ON_DEMAND, year)
-    option = PurchaseOption(used.purchase_option)
-    return find_process(used.accelerator, option, year, used.provider)
+    return find_process(used.accelerator, PurchaseOption(used.purchase_option), year, used.provider)
 
 
 Cents = Annotated[

@@ -95,14 +95,16 @@ def link(words: str, address: str) -> platypus.Paragraph:
 def table(rows: Sequence[Sequence[object]], widths: Sequence[float], numbers: Sequence[int] = (),
           *, header: bool = True) -> platypus.Table:  # fmt: skip
     """Rows with a line below each; columns of `numbers` are flush right. Widths are shares."""
-    cells: list[list[platypus.Flowable]] = []
-    for index, row in enumerate(rows):
-        cells.append([])
-        for column, one in enumerate(row):
-            style = NUMBER if column in numbers else BODY
-            if header and index == 0:
-                style = _style(7, bold=True, right=column in numbers)
-            cells[-1].append(one if isinstance(one, platypus.Flowable) else text(one, style))
+
+    def style_of(index: int, column: int) -> ParagraphStyle:
+        if header and index == 0:
+            return _style(7, bold=True, right=column in numbers)
+        return NUMBER if column in numbers else BODY
+
+    cells = [
+        [text(one, style_of(index, column)) for column, one in enumerate(row)]
+        for index, row in enumerate(rows)
+    ]
     lines = platypus.TableStyle([
         ("LINEBELOW", (0, 0), (-1, -1), 0.4, LINE),
         ("VALIGN", (0, 0), (-1, -1), "TOP"),
@@ -158,7 +160,7 @@ def draw(chart: Chart) -> Drawing:
             drawing.add(Rect(x, y, 6, 6, **_filled(colour)))
             drawing.add(_letters(name, x + 9, y))
             x += _wide(name)
-    drawing.add(_letters(f"{chart.y_label[:1].upper()}{chart.y_label[1:]}", 0, 1))
+    drawing.add(_letters(capitalize_first(chart.y_label), 0, 1))
     return drawing
 
 
@@ -352,8 +354,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowabl
         yield text(page.money_sentence)
         return
     for shown in page.decision:
-        sentence = shown.part.sentence
-        yield text(f"{sentence[:1].upper()}{sentence[1:]}", STRONG)
+        yield text(capitalize_first(shown.part.sentence), STRONG)
         rented = f" · {worked(shown.machine_hours, 'machine')}" if shown.machine_hours else ""
         seen = f" · {shown.price_day}" if shown.price_day else ""
         yield text(f"{money(shown.amount, page.currency)} in all{rented}{seen}", SMALL)
@@ -374,10 +375,9 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[platypus.Flowabl
     yield text("What each way costs", HEADING)
     ways = []
     for row in (row for row in page.possible if row.scenario.allowed):
-        spread = ""
-        if row.range and row.has_range:
-            low, high = row.range.total_p10, row.range.total_p90
-            spread = f"{number(low)} – {money(high, page.currency)}"
+        spread, ends = "", row.range
+        if ends and row.has_range:
+            spread = f"{number(ends.total_p10)} – {money(ends.total_p90, page.currency)}"
         ways.append((row.title, money(row.scenario.total_cost, page.currency), spread))
     yield table([("Scenario", "Total", which), *ways], (0.4, 0.25, 0.35), (1, 2))
     if page.first_chart:
@@ -406,7 +406,8 @@ def _plan(page: AnswerPage) -> Iterator[platypus.Flowable]:
 
 def _invoices(row: PurchaseRow, currency: str) -> str:
     start, monthly = row.purchase.due_at_start, row.purchase.due_per_month
-    if start and row.fittings:
-        start += row.fittings
-    parts = [money(start, currency)] if start else []
-    return " and ".join([*parts, *([f"{money(monthly, currency)} a month"] if monthly else [])])
+    parts = (
+        money(start + row.fittings, currency) if start else "",
+        f"{money(monthly, currency)} a month" if monthly else "",
+    )
+    return " and ".join(filter(None, parts))

@@ -20,6 +20,7 @@ from planner.contract.answer.scenario import ScenarioFinance
 from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
 from planner.contract.figures import reserved_ahead
 from planner.web.common.formatting import money, number, percent
+from pricing.common.words import capitalize_first, pluralize
 
 _SOFTWARE: Mapping[str, str] = {"cuda": "NVIDIA with CUDA", "any": "any software"}
 
@@ -106,9 +107,8 @@ def short_title(answer: ComparisonAnswer) -> str:
     paid = [line.month for line in answer.recommended.lines] if answer.recommended else []
     if paid and max(paid) < months - 1:
         months, start = max(paid) - min(paid) + 1, parse_month(answer.months[min(paid)])
-    span = f"{months} {'month' if months == 1 else 'months'}"
-    what = what or "plan"
-    return f"{what[0].upper()}{what[1:]}, {span} from {start:%B %Y}"
+    span = pluralize(months, "month")
+    return f"{capitalize_first(what or 'plan')}, {span} from {start:%B %Y}"
 
 
 def is_the_only_plan(answer: ComparisonAnswer) -> bool:
