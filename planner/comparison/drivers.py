@@ -339,7 +339,7 @@ class _Table:
         inputs = self.inputs.with_servers(
             tuple(replace(one, **changes) for one in self.inputs.servers.to_buy)
         )
-        return replace(self.few, inputs=inputs, outcomes=outcomes, _units={})
+        return replace(self.few.with_inputs(inputs), outcomes=outcomes)
 
     def _server_price(self, server: ServerToBuy) -> _Held:
         ends, price = server.price_range, server.unit_price
@@ -408,8 +408,7 @@ class _Table:
             source = "20% around the figure given"
 
         def hold(at: float) -> Simulation:
-            inputs = self.inputs.with_assumption(row.name, at)
-            return replace(self.few, inputs=inputs, _units={})
+            return self.few.with_inputs(self.inputs.with_assumption(row.name, at))
 
         if low < high:
             label = row.name.partition("_per_")[0].replace("_", " ").capitalize()

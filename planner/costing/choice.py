@@ -447,21 +447,22 @@ class Choice:
             if (*part[:3], part[-1]) != named:
                 continue
             without = (i for i in self.rivals_of(self.index) if not self.candidates[i].has(part))
-            rival = min(without, key=lambda i: self.expected[i], default=None)
+            rival = next(without, None)
             if rival is not None:
                 more = plan.bound - self.candidates[rival].bound
                 return self.present[rival] - self.present[self.index], more
         return None
 
     def rivals_of(self, index: int) -> list[int]:
-        """The plans that ask for less than a candidate."""
+        """The plans that ask for less than a candidate, the least expected cost first."""
         asks = [(one.bound, one.machines) for one in self.candidates]
-        return [i for i in self.admissible if asks[i] < asks[index] and i not in self.refused]
+        less = (i for i in self.admissible if asks[i] < asks[index] and i not in self.refused)
+        return sorted(less, key=lambda i: (self.expected[i], i))
 
     def best_rivals_of(self, index: int) -> list[int]:
         """Of the plans that ask for less, the cheapest that binds to each set of parts."""
         best: dict[frozenset[Part], int] = {}
-        for i in sorted(self.rivals_of(index), key=lambda i: (self.expected[i], i)):
+        for i in self.rivals_of(index):
             best.setdefault(frozenset(self.candidates[i].binding), i)
         return list(best.values())
 
@@ -492,14 +493,13 @@ def choose(choice: Choice) -> Choice:
 
 
 def _refuse(choice: Choice, index: int) -> Refusal | None:
-    candidate, terms = choice.candidates[index], choice.terms
-    expected = choice.expected
-    for i in sorted(choice.rivals_of(index), key=lambda i: (expected[i], i)):
+    candidate, terms, rivals = choice.candidates[index], choice.terms, choice.rivals_of(index)
+    saved = choice.present[rivals] - choice.present[index]
+    savings, chances = saved.mean(axis=1).tolist(), (saved > 0).mean(axis=1).tolist()
+    for i, saving, chance in zip(rivals, savings, chances, strict=True):
         rival = choice.candidates[i]
-        saved = choice.present[i] - choice.present[index]
-        saving, chance = float(saved.mean()), float((saved > 0).mean())
         bound, machines = candidate.bound - rival.bound, candidate.machines - rival.machines
-        required = terms.required(bound, machines, float(expected[index]))
+        required = terms.required(bound, machines, float(choice.expected[index]))
         least = terms.hurdle_chance * bound / max(candidate.beyond(rival), bound, 1.0)
         if saving < required or chance < least:
             return Refusal(i, saving, required, chance, least)

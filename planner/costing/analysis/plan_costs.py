@@ -21,11 +21,11 @@ from planner.costing.analysis.plan_exposure import (
     run_in_place,
 )
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import FINANCING, HourCharge
+from planner.costing.cost_model.charges import FINANCING
 from planner.costing.cost_model.ownership import sale_value
 from planner.costing.cost_model.rental import is_list_price_by_date, reserved_hours
 from planner.costing.cost_model.spend_pools import BILLED, SpendPool, in_advance
-from planner.costing.cost_model.terms import Calendar
+from planner.costing.cost_model.terms import Calendar, PaidWhen
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
@@ -170,11 +170,8 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
     for line in scenario.lines:
         if line.provider in bills and line.category in BILLED:
             bills[line.provider][line.month, in_advance(line.category)] += float(line.amount)
-    worth = (
-        np.stack([calendar.discount_of(pool.paid), np.ones(calendar.length)], axis=1) * left
-        for pool in inputs.pools
-    )
-    return PoolBills(inputs.pools, bills, tuple(worth))
+    worth = tuple(calendar.worth[pool.paid] * left for pool in inputs.pools)
+    return PoolBills(inputs.pools, bills, worth)
 
 
 def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
@@ -330,9 +327,9 @@ def _reserve(
         held = np.where(held >= inputs.hours * (1.0 - ROUNDING), held * days, held)
     bills = (
         ReservedBill(
-            hours * charge.per_hour[:months] * left, _worth(charge, calendar), charge.is_rent
+            hours * one.per_hour[:months] * left, calendar.worth[one.paid][:months], one.is_rent
         )
-        for charge in source.hour_charges
+        for one in source.hour_charges
     )
     return Reservation(source, held, tuple(bills))
 
@@ -447,7 +444,7 @@ def _parts(
     weight = ((1.0 - calendar.tax_rate) / source.capacity * share)[:, None]
     own, fallback = np.zeros((months, 2)), np.zeros((months, 2))
     for charge in source.hour_charges:
-        per_hour = charge.per_hour[:months, None] * _worth(charge, calendar)
+        per_hour = charge.per_hour[:months, None] * calendar.worth[charge.paid][:months]
         if not charge.is_rent:
             data += per_hour * weight
         elif charge.is_fallback:
@@ -458,11 +455,6 @@ def _parts(
     if fallback.any():
         key = inputs.fallback.key if inputs.fallback is not None else ""
         yield RentPart(source, True, key, fallback * weight)
-
-
-def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
-    months = calendar.months
-    return np.stack([calendar.discount_of(charge.paid)[:months], np.ones(months)], axis=1)
 
 
 def cheapest(sources: Sequence[CapacitySource]) -> CapacitySource | None:
@@ -529,12 +521,11 @@ class Sales:
         assumptions = server.assumptions(inputs.assumptions)
         bought, sold = np.ogrid[: calendar.months, : calendar.months + 1]
         trend = 1.0 + assumptions["server_price_trend_per_year"]
-        worth = np.stack([calendar.discount, np.ones(calendar.length)], axis=1)
         left = 1.0 - calendar.tax_rate * float(source.taxes_capital)
         return cls(
             value=sale_value(server.unit_price, np.maximum(sold - bought, 0), bought, assumptions),
             paid=server.unit_price * trend ** (bought[:, 0] / 12.0),
-            worth=worth[: calendar.months + 1] * left,
+            worth=calendar.worth[PaidWhen.DATED][: calendar.months + 1] * left,
         )
 
 
@@ -636,7 +627,7 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
     """What one unit of a source costs."""
     assert source.term is not None
     months, tax = calendar.months, calendar.tax_rate
-    worth = np.stack([calendar.discount, np.ones(calendar.length)], axis=1)
+    worth = calendar.worth[PaidWhen.DATED]
     amounts = source.unit_amounts()
     paid, capital = amounts.paid, amounts.capital
     residual = sum(
@@ -659,19 +650,17 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
     hour[:, 0] = option.hour_cost
     return UnitCosts(
         operating=_present(operating @ worth, source, calendar, is_priced=False),
-        monthly=_by_month(operating[:, :months], calendar) if source.is_owned else None,
+        monthly=(
+            operating[:, :months, None] * calendar.worth[PaidWhen.RUNNING][:months]
+            if source.is_owned
+            else None
+        ),
         priced=_present(priced @ worth, source, calendar, is_priced=True),
         residual=residual * (1.0 - tax * taxed) @ worth,
         most_resale=np.divide(price, fetched, out=np.full_like(price, np.inf), where=fetched > 0),
         hour=hour,
         can_start=np.isfinite(option.start_cost),
     )
-
-
-def _by_month(operating: Floats, calendar: Calendar) -> Floats:
-    months = calendar.months
-    worth = np.stack([calendar.running_discount[:months], np.ones(months)], axis=1)
-    return np.asarray(operating[:, :, None] * worth)
 
 
 def _present(

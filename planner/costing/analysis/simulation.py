@@ -127,7 +127,7 @@ def fit_simulation(
         return None
     work.charge(drawing * samples / 1_000)
     fitted = replace(parameters, samples=samples)
-    return simulation_of(inputs, fitted, plans)
+    return replace(one, parameters=fitted, outcomes=draw_outcomes(fitted, one.drivers, months))
 
 
 def simulation_of(
@@ -160,6 +160,8 @@ class Simulation:
     drivers: PriceDrivers
     outcomes: Outcomes
     _units: dict[str, UnitCosts] = field(default_factory=dict)
+    _measured: dict[int, tuple[Scenario, PlanCosts]] = field(default_factory=dict)
+    """By the identity of the plan."""
 
     @property
     def hours_factors(self) -> Floats | None:
@@ -191,6 +193,10 @@ class Simulation:
         )
         return done / (len(outcomes.slip) * float(hours.sum()))
 
+    def with_inputs(self, inputs: ModelInputs) -> Simulation:
+        """The same samples of other inputs."""
+        return replace(self, inputs=inputs, _units={}, _measured={})
+
     def with_causes(self, causes: Set[Cause]) -> Simulation:
         """The same samples in which these causes alone vary."""
         return replace(self, outcomes=self.outcomes.with_causes(causes))
@@ -211,12 +217,13 @@ class Simulation:
         return [self._measure(plan) for plan in plans]
 
     def _measure(self, plan: Scenario) -> PlanCosts:
-        inputs = self.inputs
-        for key, source in inputs.by_key.items():
-            is_needed = key in plan.units_started or source.existing is not None
-            if is_needed and source.term is not None:
-                self.measure_unit(source)
-        return measure_plan(plan, inputs, self._units)
+        if id(plan) not in self._measured:
+            for key, source in self.inputs.by_key.items():
+                is_needed = key in plan.units_started or source.existing is not None
+                if is_needed and source.term is not None:
+                    self.measure_unit(source)
+            self._measured[id(plan)] = plan, measure_plan(plan, self.inputs, self._units)
+        return self._measured[id(plan)][1]
 
     def measure_unit(self, source: CapacitySource) -> UnitCosts:
         """What one unit of a source costs, and fetches."""

@@ -100,6 +100,12 @@ class Calendar:
             dtype=np.float64,
         )
 
+    @cached_property
+    def worth(self) -> Mapping[PaidWhen, Floats]:
+        """[L, 2] by when it is paid: present and nominal value of 1 that falls due in month t."""
+        nominal = np.ones(self.length)
+        return {paid: np.stack([self.discount_of(paid), nominal], axis=1) for paid in PaidWhen}
+
     def paid_months(self, paid: PaidWhen) -> Floats:
         """[L] months from the start to the payment of what falls due in month t.
 

@@ -81,8 +81,7 @@ class Model:
 
     def rows(self, count: int, lower: Floats | float, upper: Floats | float) -> Ints:
         """New rows with these sides; gives their numbers."""
-        low, high = (np.broadcast_to(np.asarray(side, float), count) for side in (lower, upper))
-        self._rows.append((low, high))
+        self._rows.append((np.full(count, lower, float), np.full(count, upper, float)))
         self.row_count += count
         return np.arange(self.row_count - count, self.row_count)
 
@@ -91,7 +90,7 @@ class Model:
     ) -> Ints:
         """[T] a new row in some months, ABSENT in the others; sides are [T]."""
         rows = np.full(months.size, ABSENT)
-        sides = (np.broadcast_to(np.asarray(one, float), months.size) for one in (lower, upper))
+        sides = (np.full(months.size, one, float) for one in (lower, upper))
         rows[months] = self.rows(int(months.sum()), *(side[months] for side in sides))
         return rows
 
@@ -106,7 +105,7 @@ class Model:
         """New columns from 0 to `upper`; gives their numbers. `is_choice`: of such columns, where
         there are very many, some are tried first."""
         cost = np.asarray(cost, float)
-        most = np.broadcast_to(np.asarray(upper, float), cost.size)
+        most = np.full(cost.size, upper, float)
         whole, choice = np.full(cost.size, is_whole), np.full(cost.size, is_choice)
         self._columns.append((cost, most, whole, choice))
         self.column_count += cost.size
@@ -121,7 +120,7 @@ class Model:
         at = np.flatnonzero(is_entry)
         self._entries.append(
             tuple(  # type: ignore[arg-type]
-                side[at] if side.shape == is_entry.shape else np.broadcast_to(side, at.size)
+                side[at] if side.shape == is_entry.shape else np.full(at.size, side)
                 for side in (np.atleast_1d(rows), np.atleast_1d(columns), np.asarray(values, float))
             )
         )
