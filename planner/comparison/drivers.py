@@ -315,7 +315,8 @@ class _Table:
 
     def _rent(self, rent: CapacitySource, options: Collection[str], name: str) -> _Held:
         of_source, price = self.drawn.drivers.of_source, rent.price_per_hour
-        rows = sorted({i for k, i in of_source.items() if self._is_of(k, options)})
+        moved = {one.key for one in self.inputs.by_key.values() if one.purchase_option in options}
+        rows = sorted({of_source[key] for key in of_source.keys() & moved})
         paths = self.drawn.outcomes.prices[of_source[rent.key], :, :-1].mean(axis=1) * price
         low, high, source = _range_of(paths, price)
 
@@ -330,10 +331,6 @@ class _Table:
             f"rental_prices.{name.removeprefix('on ')}", f"Rent {name}, {machine}", unit, price,
             low, high, source, hold, f"for {machine} {name}", (low, high), _reach(price), paths,
         )  # fmt: skip
-
-    def _is_of(self, key: str, options: Collection[str]) -> bool:
-        source = self.inputs.by_key.get(key)
-        return source is not None and source.purchase_option in options
 
     def _hold_servers(self, outcomes: Outcomes, **changes: Any) -> Simulation:
         inputs = self.inputs.with_servers(

@@ -39,6 +39,7 @@ class _Words:
     def build(self) -> PolicyAnswer:
         result = self.result
         triggers = tuple(self._triggers()) if result.is_worth_telling else ()
+        sources = map(self.results.inputs.by_key.__getitem__, result.decisions.figures)
         return PolicyAnswer(
             sentence=self._sentence(triggers),
             every_months=result.decisions.every_months,
@@ -47,7 +48,7 @@ class _Words:
             worth=cents(result.fixed) - cents(result.expected),
             bound=cents(min(result.bound, result.fixed)),
             triggers=triggers,
-            prices=self._prices(),
+            prices={price_of: round(today, 4) for price_of, _, today in map(self._price, sources)},
         )
 
     def _month(self, month: int) -> str:
@@ -162,11 +163,6 @@ class _Words:
                 ),
                 chance=round(one.chance, 4),
             )
-
-    def _prices(self) -> dict[str, float]:
-        sources = map(self.results.inputs.by_key.__getitem__, self.result.decisions.figures)
-        rows = map(self._price, sources)
-        return {price_of: round(today, 4) for price_of, _, today in rows}
 
     def _price(self, source: CapacitySource) -> tuple[str, Unit, float]:
         family = find_family(source.accelerator)

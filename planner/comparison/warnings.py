@@ -362,7 +362,8 @@ def _foreign_power(facts: Facts) -> Iterator[Gaps]:
     is_abroad = countries and _AMERICAN not in countries
     is_foreign = not countries and results.request.currency != "USD"
     is_given = facts.inputs.assumptions.is_from_request("electricity_per_kwh")
-    if (is_abroad or is_foreign) and not is_given and _may_own(facts):
+    may_own = not results.is_small and any(one.is_owned for one in facts.inputs.sources)
+    if (is_abroad or is_foreign) and not is_given and may_own:
         yield {"price": default("electricity_per_kwh").value}
 
 
@@ -370,10 +371,6 @@ def _countries(facts: Facts) -> set[str]:
     results = facts.results
     places = limit_places(results.request, results.preparation.catalog.regions)
     return {place.country for place in places.admitted if place.country} if places.limits else set()
-
-
-def _may_own(facts: Facts) -> bool:
-    return not facts.results.is_small and any(source.is_owned for source in facts.inputs.sources)
 
 
 # What the work did not allow for --------------------------------------------------------------

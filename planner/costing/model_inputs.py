@@ -224,13 +224,14 @@ class ModelInputs:
     def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
             hours = self.hours
-            at_peak = self.runs.hours_of(rental)
+            peak, at_peak = self.runs.of(rental), self.runs.hours_of(rental)
             if self.rents_whole(rental) and not rental.is_committed:
-                hours = self._hours_of_whole_nodes(rental)
+                filled = fill_nodes(peak, rental.capacity) * at_peak
+                hours = np.where(peak > 0, filled, self.hours)
             is_limited = is_list_price_by_date(rental)
             if is_limited:
                 days = reserved_days(at_peak, self.calendar.start)
-                rental = limit_by_date(rental, self.hours, self.runs.of(rental), days)
+                rental = limit_by_date(rental, self.hours, peak, days)
             yield price_rental(
                 rental,
                 self.assumptions,
@@ -251,10 +252,6 @@ class ModelInputs:
         """Key of the offer at whose price sources in use are paid while spot is not there."""
         in_use = [self.by_key[key] for key in used if key in self.by_key]
         return {self.fallback.key for one in in_use if self.fallback and one.availability}
-
-    def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
-        peak, at_peak = self.runs.of(rental), self.runs.hours_of(rental)
-        return np.where(peak > 0, fill_nodes(peak, rental.capacity) * at_peak, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
         stream = self.data.stored_all_the_time(self.calendar, self.hours)

@@ -104,14 +104,11 @@ class ComparisonRequest(RequestModel):
             return data
         return {**data, "horizon_months": min(months, MAX_HORIZON_MONTHS)}
 
-    @property
-    def _has_servers(self) -> bool:
-        own = self.on_prem
-        return own.servers != () or bool(own.already_owned or self.existing.leased_servers)
-
     @model_validator(mode="after")
     def _consistent(self) -> ComparisonRequest:
-        if not self.use_catalog and not self.custom_offers and not self._has_servers:
+        own = self.on_prem
+        has_servers = own.servers != () or own.already_owned or self.existing.leased_servers
+        if not self.use_catalog and not self.custom_offers and not has_servers:
             raise InvalidInput(
                 "use_catalog", "is false and there are no custom_offers and no servers; give one"
             )

@@ -76,19 +76,14 @@ def list_parts(
     costs = _sum_lines(plan.lines)
     parts = []
     for source in inputs.sources:
-        if not _takes_part(source, plan):
+        is_used = source.key in plan.units_started or source.key in plan.used_hours
+        if not is_used and (source.existing is None or not source.existing.any()):
             continue
         cost = costs.get(source.key, _SourceCost())
         part = _Part(plan, source, inputs, cost, name_place, currency).build()
         parts.append((cost.paid, part))
     order = sorted(parts, key=lambda row: (row[1].action not in OWNING, -row[0], row[1].source))
     return tuple(part for _, part in order)
-
-
-def _takes_part(source: CapacitySource, plan: Scenario) -> bool:
-    if source.key in plan.units_started or source.key in plan.used_hours:
-        return True
-    return source.existing is not None and bool(source.existing.any())
 
 
 @dataclass
@@ -301,16 +296,14 @@ class _Part:
             return ""
         price = (self.cost.price or {}).get(first, Decimal(0))
         borrowed = price * (1 - Decimal(str(terms.deposit_rate)))
-        return f" ({terms.months}-month {terms.title.lower()} of {self._money(borrowed)})"
+        amount = format_money(borrowed, self.currency)
+        return f" ({terms.months}-month {terms.title.lower()} of {amount})"
 
     def _contract(self) -> str:
         option = self.source.purchase_option
         if option == PurchaseOption.SAVINGS_PLAN and self.source.offer is not None:
             return savings_plan_label(self.source.offer.sku)
         return name_contract(option)
-
-    def _money(self, amount: Decimal) -> str:
-        return format_money(amount, self.currency)
 
 
 def name_contract(option: str) -> str:

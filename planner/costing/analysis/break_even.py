@@ -279,13 +279,10 @@ class _Life:
     def paying_use(
         self, rent_per_hour: float, trend_per_year: float, *, is_fixed: bool
     ) -> PayingUse:
-        rent = self._in_full_use(self._rent(rent_per_hour, trend_per_year))
+        years = np.arange(len(self.discount)) / 12.0
+        rent = self._in_full_use(rent_per_hour * (1.0 + trend_per_year) ** years)
         owned = UseCost(self.fixed, self.fixed + self._in_full_use(self.in_use))
         return find_paying_use(owned, UseCost(rent if is_fixed else 0.0, rent), self.ceiling)
-
-    def _rent(self, per_hour: float, trend_per_year: float) -> Floats:
-        months = np.arange(len(self.discount))
-        return np.asarray(per_hour * (1.0 + trend_per_year) ** (months / 12.0))
 
     def _in_full_use(self, per_hour: Floats) -> float:
         return HOURS_PER_MONTH * float((per_hour * self.in_service) @ self.discount)

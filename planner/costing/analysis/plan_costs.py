@@ -120,7 +120,8 @@ def measure_beside(
     most = np.minimum(held.all_hours, held.all_width * at_peak)
     reserved, by_hour = list_reservations(scenario, inputs), without_reservations(scenario, inputs)
     rent = planned_rent(by_hour, inputs)
-    hours_left = inputs.hours - _work_reserved(reserved, inputs)
+    held_by_date = sum((one.held for one in reserved), np.zeros(inputs.calendar.months))
+    hours_left = inputs.hours - np.minimum(held_by_date, inputs.hours)
     spare = rent.width - _lacking(hours_left, most, at_peak)
     is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
     paid = rent.width * at_peak
@@ -145,11 +146,6 @@ def measure_beside(
         reserved=reserved,
         running=run_in_place(inputs.fixed_sources(scenario.key), inputs.calendar),
     )
-
-
-def _work_reserved(reserved: Sequence[Reservation], inputs: ModelInputs) -> Floats:
-    held = sum((one.held for one in reserved), np.zeros(inputs.calendar.months))
-    return np.minimum(held, inputs.hours)
 
 
 def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[str]:

@@ -324,7 +324,8 @@ def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Float
         held = one.move(one.held, some.slip)
         lacking -= np.minimum(lacking, held)
         not_by_date = np.maximum(not_by_date - held, 0.0)
-    paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
+    lacking /= np.where(some.at_peak > 0, some.at_peak, 1.0)
+    paid = plan.rent.follow(lacking, plan.lacking, served > 0) * some.at_peak
     beyond = np.clip(not_by_date - paid - served, 0.0, some.beyond)  # where no unit is idle
     used = np.clip(not_by_date - paid - beyond, 0.0, served)
     return paid + beyond, used
@@ -363,13 +364,6 @@ def _settle(
     for (_, amounts), worth in zip(settle_pools(pools.pools, bills), pools.worth, strict=True):
         cost += amounts @ worth
     return cost
-
-
-def _rented_hours(
-    lacking: Floats, plan: PlanCosts, at_peak: Floats, has_units: NDArray[np.bool_]
-) -> Floats:
-    per_month = np.where(at_peak > 0, at_peak, 1.0)
-    return np.asarray(plan.rent.follow(lacking / per_month, plan.lacking, has_units) * at_peak)
 
 
 def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:

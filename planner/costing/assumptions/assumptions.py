@@ -188,12 +188,8 @@ def _row(
     value = standard.value
     if is_money:
         value = Decimal(str(round(standard.value * units_per_usd, 6)))
-    return Assumption(field, value, unit, False, _source(standard))
-
-
-def _source(standard: Default) -> str:
     mark = ", assumption" if standard.assumed else ""
-    return f"{standard.source} ({standard.year}{mark})"
+    return Assumption(field, value, unit, False, f"{standard.source} ({standard.year}{mark})")
 
 
 @dataclass(frozen=True)

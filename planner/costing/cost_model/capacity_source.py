@@ -165,6 +165,7 @@ class CapacitySource:
         amounts = self.unit_amounts()
         cash = amounts.cash - self.tax_relief(amounts, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
+        due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
         return CommitmentOption(
             key=self.key,
             is_owned=self.is_owned,
@@ -178,7 +179,7 @@ class CapacitySource:
             start_cash=cash[:, :months].copy() if keeps_cash else None,
             hour_cash=hour_cash,
             capex=amounts.capital.sum(axis=1),
-            payments=self._payments(amounts, calendar),
+            payments=(due.cash - self.tax_relief(due, calendar)).sum(axis=1),
             max_units=self.max_units,
             existing=self.existing,
             limit_groups=self.limit_groups,
@@ -201,11 +202,6 @@ class CapacitySource:
             can_start = can_start & self.available
         present = cash @ calendar.discount + self.payment_shift(calendar)
         return np.where(can_start, present, np.inf)
-
-    def _payments(self, amounts: UnitAmounts, calendar: Calendar) -> Floats:
-        due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
-        total = due.cash - self.tax_relief(due, calendar)
-        return np.asarray(total.sum(axis=1))
 
     def unit_amounts(self) -> UnitAmounts:
         """Money of one unit started in month m; of a server, one of few, added up once."""

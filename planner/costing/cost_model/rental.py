@@ -69,7 +69,9 @@ def price_rental(
             charges_after_horizon=True,
         )
         if term_end == "within":
-            source = replace(source, available=_ends_within(source, term))
+            ends_within = np.arange(term.months) + term.duration_months <= term.months
+            admitted = True if source.available is None else source.available
+            source = replace(source, available=ends_within & admitted)
         unit_charges = _commitment_charges(source, assumptions, calendar)
         return replace(source, hour_charges=beside_rent, unit_charges=unit_charges, term=term)
     if source.is_spot:
@@ -125,11 +127,6 @@ def build_charges_beside_rent(
     label, price = f"Staff: {source.label}", np.asarray(cost * trend)
     staff = HourCharge(Category.STAFF, label, "accelerator-hours", source.accelerators, price)
     return (*charges, staff)
-
-
-def _ends_within(source: CapacitySource, term: Term) -> NDArray[np.bool_]:
-    ends_within = np.arange(term.months) + term.duration_months <= term.months
-    return ends_within if source.available is None else ends_within & source.available
 
 
 def describe_offer(offer: Offer) -> str:
