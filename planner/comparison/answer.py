@@ -6,7 +6,7 @@ PURE. Amounts are rounded here, to the cent or to the digits that are shown, and
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -135,6 +135,7 @@ def _build_first(
 ) -> ComparisonAnswer:
     request, inputs, preparation = results.request, results.inputs, results.preparation
     sources = _list_used_sources(results)
+    places = sorted({(s.provider, s.region) for s in sources if s.provider})
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -162,7 +163,7 @@ def _build_first(
         cost_per_million_tokens=_cost_of_tokens(results, verdict),
         recommendation=_recommendation(results, unknown),
         offers={s.offer_id: build_offer(s) for s in sources if s.offer_id},
-        region_names=_name_regions(results, sources),
+        region_names={":".join(place): preparation.name_region(*place) for place in places},
         servers=tuple(
             build_server(source, inputs.servers.unsure.get(source.key))
             for source in sources
@@ -294,12 +295,6 @@ def _list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]
         used |= set(scenario.used_hours) | set(scenario.units_started)
     used |= results.inputs.find_fallbacks(used)
     return tuple(s for key, s in sorted(results.inputs.by_key.items()) if key in used)
-
-
-def _name_regions(results: ComparisonResults, sources: Iterable[CapacitySource]) -> dict[str, str]:
-    places = sorted({(s.provider, s.region) for s in sources if s.provider})
-    name_region = results.preparation.name_region
-    return {f"{provider}:{region}": name_region(provider, region) for provider, region in places}
 
 
 def build_offer(source: CapacitySource) -> OfferUsed:

@@ -325,25 +325,12 @@ def _undated_prices(facts: Facts) -> Iterator[Gaps]:
         yield {"labels": "; ".join(undated)}
 
 
-def _absent_offers(facts: Facts) -> Iterator[Gaps]:
-    for source in facts.rented:
-        if source.native and source.native.absent_since:
-            yield {"label": source.label, "day": source.native.absent_since}
-
-
 def _spot(facts: Facts) -> Iterator[Gaps]:
     for source in facts.rented:
         if source.is_spot:
             has_zone = source.zone and source.zone != source.label
             zone = f"; its price holds in zone {source.zone} only" if has_zone else ""
             yield {"label": source.label, "lost": 1.0 - source.goodput, "zone": zone}
-
-
-def _option_terms(facts: Facts) -> Iterator[Gaps]:
-    for source in facts.rented:
-        if source.purchase_option in _NOTES:
-            option = PurchaseOption(source.purchase_option)
-            yield {"label": source.label, "note": _NOTES[option]}
 
 
 def _unsold(facts: Facts) -> Iterator[Gaps]:
@@ -358,19 +345,15 @@ def _unsold(facts: Facts) -> Iterator[Gaps]:
 
 
 def _foreign_power(facts: Facts) -> Iterator[Gaps]:
-    results, countries = facts.results, _countries(facts)
+    results = facts.results
+    places = limit_places(results.request, results.preparation.catalog.regions)
+    countries = {one.country for one in places.admitted if one.country and places.limits}
     is_abroad = countries and _AMERICAN not in countries
     is_foreign = not countries and results.request.currency != "USD"
     is_given = facts.inputs.assumptions.is_from_request("electricity_per_kwh")
     may_own = not results.is_small and any(one.is_owned for one in facts.inputs.sources)
     if (is_abroad or is_foreign) and not is_given and may_own:
         yield {"price": default("electricity_per_kwh").value}
-
-
-def _countries(facts: Facts) -> set[str]:
-    results = facts.results
-    places = limit_places(results.request, results.preparation.catalog.regions)
-    return {place.country for place in places.admitted if place.country} if places.limits else set()
 
 
 # What the work did not allow for --------------------------------------------------------------
@@ -443,9 +426,17 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "unknown_provider": _unknown_providers,
     "ended_contract": _ended_contracts,
     "undated_prices": _undated_prices,
-    "absent_offers": _absent_offers,
+    "absent_offers": lambda facts: (
+        {"label": one.label, "day": one.native.absent_since}
+        for one in facts.rented
+        if one.native and one.native.absent_since
+    ),
     "spot": _spot,
-    "option_terms": _option_terms,
+    "option_terms": lambda facts: (
+        {"label": one.label, "note": _NOTES[PurchaseOption(one.purchase_option)]}
+        for one in facts.rented
+        if one.purchase_option in _NOTES
+    ),
     "at_a_desk": _at_a_desk,
     "unsold": _unsold,
     "short_reservation": _short_reservation,

@@ -15,6 +15,7 @@ from planner.usage.reading import FileRead
 from planner.usage.tables import amount
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group_by
 from pricing.common.words import pluralize
 
 _OF_ONE_CLUSTER = frozenset({"sacct", "sreport", "gpu_log", "prometheus", "series", "opencost"})
@@ -62,9 +63,9 @@ class Usage:
         return sorted({key.month for key in self.ledger.uses})
 
     def lines(self, *dimensions: str) -> list[UseLine]:
-        groups: dict[tuple[str, ...], list[tuple[UseKey, UseSums]]] = defaultdict(list)
-        for key, sums in self.ledger.uses.items():
-            groups[tuple(getattr(key, name) for name in dimensions)].append((key, sums))
+        groups = group_by(
+            self.ledger.uses.items(), lambda row: tuple(getattr(row[0], one) for one in dimensions)
+        )
         return [
             _sum_lines(dict(zip(dimensions, group, strict=True)), groups[group])
             for group in sorted(groups)

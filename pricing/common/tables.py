@@ -1,13 +1,12 @@
-"""Tables of CSV that ship with the program: a row becomes a dataclass by the types of its fields.
-
-PURE.
+"""Tables of CSV that ship with the program: a row becomes a dataclass by the types of its fields;
+and rows by what they have in common. PURE.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +17,8 @@ from typing import Any, TypeVar, cast, get_args, get_type_hints
 from pricing.common.invalid_input import InvalidInput
 
 Kind = TypeVar("Kind")
+Row = TypeVar("Row")
+Key = TypeVar("Key", bound=Hashable)
 _READERS: Mapping[Any, Callable[[str], Any]] = {
     str: str,
     int: int,
@@ -29,6 +30,18 @@ _READERS: Mapping[Any, Callable[[str], Any]] = {
     tuple[str, ...]: lambda text: tuple(part for part in text.split(";") if part),
     frozenset[str]: lambda text: frozenset(text.split()),
 }
+
+
+def group_by(rows: Iterable[Row], key_of: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    """Rows by their key; keys, and the rows of each, in the order in which they come.
+
+    >>> group_by(["lease", "buy", "rent", "bid"], len)
+    {5: ['lease'], 3: ['buy', 'bid'], 4: ['rent']}
+    """
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key_of(row), []).append(row)
+    return groups
 
 
 def read_table(path: Path, kind: type[Kind]) -> Iterator[Kind]:

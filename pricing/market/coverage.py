@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
+from pricing.common.tables import group_by
 from pricing.market import machine_types
 from pricing.market.clouds import find_cloud
 from pricing.market.offer_filters import find_sold_option, machine_family, sold_options
@@ -79,8 +80,8 @@ def compute_coverage(
     then purchase options are those that the provider has at all.
     """
     wanted = frozenset(accelerators)
-    priced = _group(table, rows)
-    anywhere = _group(table, table.select(accelerators=wanted))
+    priced = group_by(map(table.offers.__getitem__, rows.tolist()), _key)
+    anywhere = {_key(table.offers[row]) for row in table.select(accelerators=wanted).tolist()}
     machines = _find_machines(table, wanted)
     terms = _list_sold_terms(table)
     return tuple(
@@ -106,12 +107,8 @@ def compute_coverage(
     )
 
 
-def _group(table: OfferTable, rows: Rows) -> dict[Key, list[Offer]]:
-    offers: dict[Key, list[Offer]] = defaultdict(list)
-    for row in rows.tolist():
-        offer = table.offers[row]
-        offers[offer.accelerator, offer.provider, offer.purchase_option.value].append(offer)
-    return offers
+def _key(offer: Offer) -> Key:
+    return offer.accelerator, offer.provider, offer.purchase_option.value
 
 
 def _list_sold_terms(table: OfferTable) -> Mapping[tuple[str, str], set[int]]:

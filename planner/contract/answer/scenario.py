@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import ClassVar, Literal, Protocol
@@ -23,6 +22,7 @@ from planner.contract.answer.common import (
     Share,
     UnitPrice,
 )
+from pricing.common.tables import group_by
 
 _RENTING = (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD)
 
@@ -280,10 +280,8 @@ CATEGORIES_OF_SOURCES = frozenset(
 
 def sum_by_source(lines: Iterable[CostLine]) -> tuple[SourceCost, ...]:
     """What each offer and server costs altogether, the dearest first."""
-    groups: dict[tuple[str, str], list[CostLine]] = defaultdict(list)
-    for line in lines:
-        if line.category in CATEGORIES_OF_SOURCES:
-            groups[line.source or line.offer_id, line.label].append(line)
+    own = (line for line in lines if line.category in CATEGORIES_OF_SOURCES)
+    groups = group_by(own, lambda line: (line.source or line.offer_id, line.label))
     return tuple(sorted(map(_sum, groups.values()), key=lambda row: -row.amount))
 
 

@@ -214,16 +214,15 @@ class Simulation:
 
     def measure(self, plans: Sequence[Scenario]) -> list[PlanCosts]:
         """The plans as samples see them."""
-        return [self._measure(plan) for plan in plans]
-
-    def _measure(self, plan: Scenario) -> PlanCosts:
-        if id(plan) not in self._measured:
+        for plan in plans:
+            if id(plan) in self._measured:
+                continue
             for key, source in self.inputs.by_key.items():
                 is_needed = key in plan.units_started or source.existing is not None
                 if is_needed and source.term is not None:
                     self.measure_unit(source)
             self._measured[id(plan)] = plan, measure_plan(plan, self.inputs, self._units)
-        return self._measured[id(plan)][1]
+        return [self._measured[id(plan)][1] for plan in plans]
 
     def measure_unit(self, source: CapacitySource) -> UnitCosts:
         """What one unit of a source costs, and fetches."""
@@ -250,7 +249,13 @@ def cost_plans(
         meter.charge(sum(plan_units(n, plan, months) for plan in plans))
         some = Samples.of(market, outcomes, rows, slip)
         for i, plan in enumerate(plans):
-            cost[:, i, rows] = _cost(plan, some if plan.peak is None else some.at(plan.peak)).T
+            seen = some if plan.peak is None else some.at(plan.peak)
+            held = hold_units(plan, seen)
+            served = np.minimum(held.hours, held.width * seen.at_peak)
+            served *= plan.usable
+            cost[:2, i, rows] = pay_work(plan, seen, served, held.cost).T
+            cost[2, i, rows] = cost[1, i, rows] - held.resale
+            cost[3, i, rows] = _is_late(plan, seen, served)
     return cost
 
 
@@ -258,14 +263,6 @@ def plan_units(samples: int, plan: PlanCosts, months: int) -> float:
     """Units of work to cost a plan in so many samples."""
     mixes = (plan.rent, plan.more, plan.on_demand)
     return recourse_units(samples, sum(len(m.parts) for m in mixes), len(plan.later), months)
-
-
-def _cost(plan: PlanCosts, some: Samples) -> Floats:
-    held = hold_units(plan, some)
-    served = np.minimum(held.hours, held.width * some.at_peak)
-    served *= plan.usable
-    cost = pay_work(plan, some, served, held.cost)
-    return np.column_stack([cost, cost[:, 1] - held.resale, _is_late(plan, some, served)])
 
 
 def _is_late(plan: PlanCosts, some: Samples, served: Floats) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ that currency already.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
@@ -22,6 +21,7 @@ from typing import Literal
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
 from planner.contract.request.rules import PlanRules
+from pricing.common.tables import read_table
 
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
@@ -247,23 +247,7 @@ def default(field: str) -> Default:
 @cache
 def all_defaults() -> MappingProxyType[str, Default]:
     """Every default by field."""
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return MappingProxyType(
-            {
-                row["field"]: Default(
-                    field=row["field"],
-                    section=row["section"],
-                    value=float(row["value"]),
-                    low=float(row["low"]),
-                    high=float(row["high"]),
-                    unit=row["unit"],
-                    year=int(row["year"]),
-                    assumed=row["assumed"] == "yes",
-                    source=row["source"],
-                )
-                for row in csv.DictReader(lines)
-            }
-        )
+    return MappingProxyType({one.field: one for one in read_table(_TABLE, Default)})
 
 
 def _fields_of(section: str) -> list[str]:

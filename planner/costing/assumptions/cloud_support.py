@@ -5,11 +5,12 @@ The bands of `cloud_support.csv` are cumulative, as those of an income tax; mone
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+
+from pricing.common.tables import group_by, read_rows
 
 _TABLE = Path(__file__).with_name("cloud_support.csv")
 
@@ -49,18 +50,9 @@ def get(plan: str) -> SupportPlan:
 
 @cache
 def _table() -> MappingProxyType[str, SupportPlan]:
-    rows: dict[str, list[dict[str, str]]] = {}
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            rows.setdefault(row["plan"], []).append(row)
-    return MappingProxyType({plan: _plan(bands) for plan, bands in rows.items()})
-
-
-def _plan(rows: list[dict[str, str]]) -> SupportPlan:
-    first = rows[0]
-    return SupportPlan(
-        label=first["label"],
-        minimum_usd=float(first["minimum_usd"]),
-        bands=tuple((float(row["from_usd"]), float(row["rate"])) for row in rows),
-        source=f"{first['source']} ({first['date']})",
-    )
+    plans = {}
+    for plan, rows in group_by(read_rows(_TABLE), lambda row: row["plan"]).items():
+        bands = tuple((float(row["from_usd"]), float(row["rate"])) for row in rows)
+        source = f"{rows[0]['source']} ({rows[0]['date']})"
+        plans[plan] = SupportPlan(rows[0]["label"], float(rows[0]["minimum_usd"]), bands, source)
+    return MappingProxyType(plans)

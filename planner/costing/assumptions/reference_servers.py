@@ -7,8 +7,8 @@ each, with its date and who asked it.
 
 from __future__ import annotations
 
-import csv
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from planner.contract.amounts import number_month
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group_by, read_row, read_rows, read_table
 
 _TABLE = Path(__file__).with_name("reference_servers.csv")
 _QUOTES = Path(__file__).with_name("server_quotes.csv")
@@ -60,9 +61,6 @@ class Server:
     """Canonical slug, see `pricing.market.accelerators`."""
     accelerator_count: int
     unit_price_usd: float
-    unit_price_low_usd: float
-    unit_price_high_usd: float
-    """Lowest and highest of the prices seen, `unit_price_usd` among them."""
     price_year: int
     power_kw: float
     """Nameplate (maximum) draw at the wall."""
@@ -78,8 +76,16 @@ class Server:
     """Fields estimated rather than seen in a source; `notes` and `source` say how."""
     source: str
     notes: str
-    quotes: tuple[Quote, ...] = ()
-    """Every dated price seen."""
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        """Every dated price seen."""
+        return _quotes().get(self.slug, ())
+
+    @property
+    def unit_prices_usd(self) -> list[float]:
+        """All prices seen, the lowest first."""
+        return sorted((self.unit_price_usd, *(quote.unit_price_usd for quote in self.quotes)))
 
 
 def all_servers() -> tuple[Server, ...]:
@@ -108,47 +114,10 @@ def get(slug: str, field: str = "server") -> Server:
 
 @cache
 def _table() -> MappingProxyType[str, Server]:
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return MappingProxyType({row["slug"]: _server(row) for row in csv.DictReader(lines)})
+    return MappingProxyType({one.slug: one for one in read_table(_TABLE, Server)})
 
 
 @cache
-def _quotes() -> MappingProxyType[str, tuple[Quote, ...]]:
-    quotes: dict[str, tuple[Quote, ...]] = {}
-    with _QUOTES.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            price = float(row["unit_price_usd"])
-            quote = Quote(price, row["quoted"], row["seller"], row["source"])
-            quotes[row["server"]] = (*quotes.get(row["server"], ()), quote)
-    return MappingProxyType(quotes)
-
-
-def _server(row: dict[str, str]) -> Server:
-    quotes = _quotes().get(row["slug"], ())
-    price = float(row["unit_price_usd"])
-    prices = [price, *(quote.unit_price_usd for quote in quotes)]
-    return Server(
-        slug=row["slug"],
-        name=row["name"],
-        server_class=row["server_class"],
-        accelerator=row["accelerator"],
-        accelerator_count=int(row["accelerator_count"]),
-        unit_price_usd=price,
-        unit_price_low_usd=min(prices),
-        unit_price_high_usd=max(prices),
-        price_year=int(row["price_year"]),
-        power_kw=float(row["power_kw"]),
-        idle_power_kw=float(row["idle_power_kw"]),
-        typical_power_kw=_number(row["typical_power_kw"]),
-        measured_idle_power_kw=_number(row["measured_idle_power_kw"]),
-        rack_units=int(row["rack_units"]),
-        on_sale=row["on_sale"] == "yes",
-        unverified=tuple(part for part in row["unverified"].split(";") if part),
-        source=row["source"],
-        notes=row["notes"],
-        quotes=quotes,
-    )
-
-
-def _number(cell: str) -> float | None:
-    return float(cell) if cell else None
+def _quotes() -> Mapping[str, tuple[Quote, ...]]:
+    rows = group_by(read_rows(_QUOTES), lambda row: row["server"])
+    return {slug: tuple(read_row(Quote, row) for row in rows[slug]) for slug in rows}

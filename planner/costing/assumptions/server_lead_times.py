@@ -6,7 +6,6 @@ than the newest counts half as much. A quote of a year alone counts as of its mi
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 from pathlib import Path
 from statistics import NormalDist
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.amounts import number_month
+from pricing.common.tables import read_rows
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +38,7 @@ def quoted_lead_months(normal: Floats) -> Floats:
 def _distribution() -> tuple[Floats, Floats]:
     """Normal deviates, and months that are reached at each: of the quotes by weight, and of a quote
     evenly over its range."""
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = list(read_rows(_TABLE))
     quoted = np.array([_month(row["quoted"]) for row in rows])
     low, high = (np.array([float(row[end]) for row in rows]) for end in ("weeks_low", "weeks_high"))
     weight = 0.5 ** ((quoted.max() - quoted) / HALF_LIFE_MONTHS)

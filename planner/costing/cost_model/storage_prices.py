@@ -6,12 +6,11 @@ internet, per GiB, by what has gone out in the month. A price that is not known 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pricing.common.tables import read_table
+from pricing.common.tables import group_by, read_table
 
 TABLE = Path(__file__).with_name("storage_prices.csv")
 
@@ -59,7 +58,6 @@ def tiered_cost(tiers: tuple[StoragePrice, ...], gib: float) -> float:
 
 @cache
 def _rates_by_region() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
-    grouped: dict[tuple[str, str, str], list[StoragePrice]] = defaultdict(list)
-    for one in read_table(TABLE, StoragePrice):
-        grouped[one.provider, one.region, one.kind].append(one)
+    rows = read_table(TABLE, StoragePrice)
+    grouped = group_by(rows, lambda one: (one.provider, one.region, one.kind))
     return {k: tuple(sorted(v, key=lambda rate: rate.above_gib)) for k, v in grouped.items()}

@@ -9,6 +9,7 @@ from planner.contract.labels import FLEXIBLE, LIMIT_TITLES, SPOT, cloud_title, t
 from planner.contract.request.rules import describe_conflict
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.offer_rules import NONE_FITS, WHOLE_NODE, Filters, Rows
+from pricing.common.tables import group_by
 from pricing.common.words import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
@@ -212,9 +213,7 @@ def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
     >>> list(describe_missing([row]))
     ['AWS sells savings plans for p5; their prices are not in this catalog (refresh the prices).']
     """
-    groups: dict[tuple[str, PriceState, bool], list[CoverageRow]] = defaultdict(list)
-    for row in missing:
-        groups[row.provider, row.state, row.is_sold_elsewhere].append(row)
+    groups = group_by(missing, lambda row: (row.provider, row.state, row.is_sold_elsewhere))
     for (provider, state, is_elsewhere), rows in sorted(groups.items()):
         title = cloud_title(provider)
         if is_elsewhere:
@@ -248,11 +247,11 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
             else machine
             for machine in row.machines
         }
-    options: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for option, names in machines.items():
-        options[tuple(sorted(names))].append(_name(option))
     parts = []
-    for families, sold in options.items():
+    for families, options in group_by(
+        machines, lambda option: (*sorted(machines[option]),)
+    ).items():
+        sold = [_name(option) for option in options]
         more = len(families) - _MOST_FAMILIES
         shown = [*families[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]
         parts.append(f"{_join(sold, last)} for {_join(shown, 'and')}")

@@ -25,7 +25,6 @@ the family's prices together: rents, spot and resale values fall at once.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import math
 import re
@@ -41,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 from pricing.market.accelerators import Accelerator, all_accelerators
 from pricing.market.offers import PurchaseOption
 
@@ -261,9 +261,9 @@ def move_like(
 @cache
 def all_processes() -> Mapping[Scope, PriceProcess]:
     """Every fitted process by kind and scope, such as "family:h100"."""
-    with TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = {(PriceKind(r["kind"]), r["scope"]): _process(r) for r in csv.DictReader(lines)}
-    return MappingProxyType(rows)
+    return MappingProxyType(
+        {(PriceKind(row["kind"]), row["scope"]): _process(row) for row in read_rows(TABLE)}
+    )
 
 
 def _process(row: Mapping[str, str]) -> PriceProcess:

@@ -15,6 +15,7 @@ from planner.services.projects.reprice import PLAN_FIRST
 from planner.services.projects.saved_comparisons import may_approve
 from planner.services.teams.access import VIEW, require
 from pricing import catalog as catalogs
+from pricing.common.tables import group_by
 
 _UNREAD = ("answer", "rows", "given")
 
@@ -85,9 +86,7 @@ def project_summaries(
     projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
     current = current_revisions()
     rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
-    saved: dict[UUID, list[SavedComparison]] = defaultdict(list)
-    for one in rows.order_by(*PLAN_FIRST):
-        saved[one.project_id].append(one)
+    saved = group_by(rows.order_by(*PLAN_FIRST), lambda one: one.project_id)
     paid, months = _actuals(projects)
     open_alerts = Counter(
         Alert.objects.filter(project__in=projects, acknowledged_at=None).values_list(
@@ -98,8 +97,8 @@ def project_summaries(
         ProjectSummary(
             project=project,
             currency=project_currency(project),
-            plan=(plan := next(iter(saved[project.pk]), None)),
-            submitted=tuple(s for s in saved[project.pk][1:] if s.state == State.SUBMITTED),
+            plan=(plan := next(iter(saved.get(project.pk, [])), None)),
+            submitted=tuple(s for s in saved.get(project.pk, [])[1:] if s.state == State.SUBMITTED),
             budget=_budget(project, plan),
             actual=paid.get(project.pk),
             months_paid=len(months[project.pk]),

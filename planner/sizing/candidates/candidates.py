@@ -26,6 +26,7 @@ from planner.sizing.runs.sample_run import SampleTask
 from planner.sizing.runs.schedule import Schedule, Window, lay_out, lay_out_months
 from planner.sizing.runs.served_run import ServingTask
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group_by
 from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 
@@ -235,11 +236,12 @@ def nothing_fits(excluded: Mapping[str, str]) -> str:
     and names alone that of the fewest hours, else of the most memory, stands for all."""
     largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
     of_the_work = [slug for slug in largest_first if excluded[slug] != exclusion(get(slug))]
-    alike: dict[str, list[str]] = {}
-    for slug in of_the_work or largest_first:
+
+    def bare(slug: str) -> str:
         one, reason = get(slug), excluded[slug]
-        bare = reason.replace(one.name_with_memory, "").replace(one.name, "")
-        alike.setdefault(_NUMBER.sub("", bare), []).append(slug)
+        return _NUMBER.sub("", reason.replace(one.name_with_memory, "").replace(one.name, ""))
+
+    alike = group_by(of_the_work or largest_first, bare)
     listed = []
     for slugs in sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]:
         first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +19,7 @@ from planner.sizing.footprint.training_flops import (
     size_at_work,
 )
 from planner.sizing.layout.step_time import Rates
+from pricing.common.tables import read_rows
 from pricing.market.accelerators import Accelerator, get
 
 USUAL_MATMUL_SHARE = 0.8
@@ -148,12 +148,11 @@ def peak_flops(one: Accelerator, precision: str) -> float:
 
 @cache
 def _matmul_shares() -> dict[str, float]:
-    with _PEAKS.open(newline="", encoding="utf-8") as lines:
-        return {
-            slug: float(row["share"])
-            for row in csv.DictReader(lines)
-            for slug in row["accelerators"].split(";")
-        }
+    return {
+        slug: float(row["share"])
+        for row in read_rows(_PEAKS)
+        for slug in row["accelerators"].split(";")
+    }
 
 
 FULL_MODEL, SMALL_EXPONENT = 1.3e9, 0.14
@@ -267,14 +266,13 @@ def _peak(one: Accelerator, precision: str) -> float:
 
 @cache
 def _levels() -> dict[tuple[str, str], Level]:
-    with _LEVELS.open(newline="", encoding="utf-8") as lines:
-        return {
-            (slug, row["precision"]): Level(
-                float(row["mfu"]), f"{row['source']}, {row['year']}", True, row["stands_in"]
-            )
-            for row in csv.DictReader(lines)
-            for slug in row["accelerators"].split(";")
-        }
+    return {
+        (slug, row["precision"]): Level(
+            float(row["mfu"]), f"{row['source']}, {row['year']}", True, row["stands_in"]
+        )
+        for row in read_rows(_LEVELS)
+        for slug in row["accelerators"].split(";")
+    }
 
 
 @dataclass(frozen=True)
