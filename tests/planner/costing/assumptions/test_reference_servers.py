@@ -17,7 +17,8 @@ def test_an_unknown_server_is_refused_with_the_closest_and_the_way_out() -> None
 def test_every_server_holds_a_known_accelerator_and_plausible_figures() -> None:
     for one in reference_servers.all_servers():
         assert accelerators.get(one.accelerator).memory_gib > 0
-        assert one.unit_price_usd in one.unit_prices_usd and one.unit_prices_usd[0] > 0
+        assert one.unit_price_usd in one.unit_prices_usd
+        assert one.unit_prices_usd[0] > 0
         assert 0 < one.idle_power_kw < one.power_kw, one.slug
         assert one.accelerator_count >= 1
         assert one.source, one.slug
