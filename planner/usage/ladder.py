@@ -148,7 +148,11 @@ def plan_ladder(
     shares, step = levels(np.concatenate([weeks, expected]))
     past, future = shares[: len(weeks)], shares[len(weeks) :]
     ratios = {name: past_ratio(past, price, name, period_hours) for name in RULES}
-    rule = rule or _choose(ratios, len(weeks) * period_hours)
+    newsvendor, proven = ratios["newsvendor"], ratios["break_even"]
+    follows_use = len(weeks) * period_hours >= RECENT_WEEKS * WEEK_HOURS
+    if newsvendor is not None and proven is not None:
+        follows_use = newsvendor <= proven
+    rule = rule or ("newsvendor" if follows_use else "break_even")
     left = np.zeros(past.shape[1], np.intp)
     ends = [(round(months * HOURS_PER_MONTH / period_hours), units) for units, months in held]
     at = 0
@@ -259,13 +263,6 @@ def _break_even(_seen: Floats, uncovered: Floats, price: Price) -> NDArray[np.bo
 
 
 RULES: dict[Rule, Decide] = {"newsvendor": _newsvendor, "break_even": _break_even}
-
-
-def _choose(ratios: dict[Rule, float | None], hours: float) -> Rule:
-    newsvendor, proven = ratios["newsvendor"], ratios["break_even"]
-    if newsvendor is None or proven is None:
-        return "newsvendor" if hours >= RECENT_WEEKS * WEEK_HOURS else "break_even"
-    return "newsvendor" if newsvendor <= proven else "break_even"
 
 
 def _by_period(hours: Floats, every_hours: float) -> Floats:

@@ -238,7 +238,9 @@ def replicas_on(
     constants: Engine = ENGINE,
 ) -> list[Replica]:
     """The same on each of some numbers of accelerators, without those that serve nothing."""
-    best, bandwidth = _matrix_rate(one, precision, constants), one.memory_bandwidth_gb_per_s
+    peak, bandwidth = peak_of(one, precision), one.memory_bandwidth_gb_per_s
+    low = constants.low_bit_share if peak > peak_of(one, "bf16") else 1.0
+    best = peak * matmul_share(one) * constants.matrix_share * low
     splits = _splits(one.slug, counts)
     if not best or not bandwidth:
         return []
@@ -293,12 +295,6 @@ def replicas_on(
             figures = (array[i, j].item() for array in (batch, rate, token, first, share))
             replicas.append(Replica(int(tensor[j]), int(stages[j]), *figures))
     return replicas
-
-
-def _matrix_rate(one: Accelerator, precision: str, constants: Engine) -> float:
-    peak = peak_of(one, precision)
-    low = constants.low_bit_share if peak > peak_of(one, "bf16") else 1.0
-    return peak * matmul_share(one) * constants.matrix_share * low
 
 
 @cache

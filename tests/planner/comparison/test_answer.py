@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,22 +125,22 @@ def test_nothing_fits_says_which_limit_excludes_what() -> None:
     assert "the minimum number of accelerators in a machine (4) excludes 2 of 4" in text
 
 
-def test_an_unknown_region_is_refused_with_its_neighbours() -> None:
-    with pytest.raises(InvalidInput, match="did you mean us-east-1") as caught:
-        compared(constraints={"regions": ["us-east1"]})
-    assert caught.value.field == "constraints.regions"
-
-
-def test_a_life_shorter_than_the_lead_time_is_refused() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        compared(on_prem={"useful_life_months": 6, "lead_time_months": 9})
-    assert caught.value.field == "on_prem.useful_life_months"
-
-
-def test_work_of_a_blink_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"0\.001 h or more") as caught:
-        compared(hours=1e-6)
-    assert caught.value.field == "workload.hours_per_month"
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"constraints": {"regions": ["us-east1"]}}, "constraints.regions",
+         "did you mean us-east-1"),
+        ({"on_prem": {"useful_life_months": 6, "lead_time_months": 9}},
+         "on_prem.useful_life_months", "month"),
+        ({"hours": 1e-6}, "workload.hours_per_month", r"0\.001 h or more"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_by_field(
+    changes: dict[str, Any], field: str, words: str
+) -> None:
+    with pytest.raises(InvalidInput, match=words) as caught:
+        compared(**changes)
+    assert caught.value.field == field
 
 
 def test_another_currency_converts_prices_and_defaults() -> None:

@@ -83,10 +83,22 @@ def wide(family, hidden, layers, heads, feed_forward, vocabulary, **more):
         ({**ENCODER, "model_type": "vit_mae", "image_size": 224}, "reads images"),
         (FLUX, "FluxTransformer2DModel.*workload of kind samples"),
         ({"model_type": "t5", "num_layers": 12}, "give parameters, layers and hidden_size"),
+        (wide("longcat_flash", 6144, 28, 64, 12288, 131072), "differ.*give parameters"),
+        (wide("mobilebert", 512, 24, 4, 512, 30522), "differ from one another"),
+        (wide("rwkv5", 2048, 24, 64, 7168, 65536), "no transformer"),
+        (wide("led", 1024, 12, 16, 4096, 50265), "two stacks"),
+        ({"encoder_layers": 24, "decoder_layers": 24, "d_model": 2048}, "two stacks"),
+        (wide("beit", 768, 12, 12, 3072, 8192, image_size=224), "reads or makes images"),
+        (wide("esm", 2560, 36, 40, 10240, 33, is_folding_model=True), "differ from one another"),
+        ({**SHAPE, "intermediate_size": [8192, 14336]}, "differ.*intermediate_size"),
+        ({**SHAPE, "num_key_value_heads_per_layer": [4, 2], "num_key_value_heads": None},
+         "differ.*num_key_value_heads_per_layer"),
+        ({**SHAPE, "intermediate_size": None}, "has no intermediate_size"),
+        ({"model_type": "openelm", "model_dim": 2048}, "differ from one another"),
     ],
     ids=lambda one: one.get("model_type", "") if isinstance(one, dict) else "",
-)
-def test_what_is_not_counted_is_refused_with_what_to_do(config, words):
+)  # fmt: skip
+def test_what_is_not_counted_is_refused_and_never_read_as_a_llama(config, words):
     with pytest.raises(InvalidInput, match=words) as refused:
         read_config(json.dumps(config))
     assert refused.value.field == "config"
@@ -218,30 +230,6 @@ def test_heads_and_dense_layers_by_further_names():
     assert read.parameters == pytest.approx(26e9, rel=0.02)
     marked = read_config(json.dumps({**mixture, "moe_layer_freq": [0, 0] + [1] * 30}))
     assert marked.parameters == read.parameters
-
-
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        (wide("longcat_flash", 6144, 28, 64, 12288, 131072), "differ.*give parameters"),
-        (wide("mobilebert", 512, 24, 4, 512, 30522), "differ from one another"),
-        (wide("rwkv5", 2048, 24, 64, 7168, 65536), "no transformer"),
-        (wide("led", 1024, 12, 16, 4096, 50265), "two stacks"),
-        ({"encoder_layers": 24, "decoder_layers": 24, "d_model": 2048}, "two stacks"),
-        (wide("beit", 768, 12, 12, 3072, 8192, image_size=224), "reads or makes images"),
-        (wide("esm", 2560, 36, 40, 10240, 33, is_folding_model=True), "differ from one another"),
-        ({**SHAPE, "intermediate_size": [8192, 14336]}, "differ.*intermediate_size"),
-        ({**SHAPE, "num_key_value_heads_per_layer": [4, 2], "num_key_value_heads": None},
-         "differ.*num_key_value_heads_per_layer"),
-        ({**SHAPE, "intermediate_size": None}, "has no intermediate_size"),
-        ({"model_type": "openelm", "model_dim": 2048}, "differ from one another"),
-    ],
-    ids=lambda one: str(one.get("model_type", "")) if isinstance(one, dict) else "",
-)  # fmt: skip
-def test_what_is_not_counted_is_refused_and_never_read_as_a_llama(config, words):
-    with pytest.raises(InvalidInput, match=words) as refused:
-        read_config(json.dumps(config))
-    assert refused.value.field == "config"
 
 
 def test_parameters_of_one_s_own_stand_in_for_what_a_config_lacks():
