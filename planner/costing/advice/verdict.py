@@ -70,8 +70,8 @@ def _name_rest(plan: Scenario, inputs: ModelInputs) -> str:
     used = [inputs.by_key[key] for key in (*plan.used_hours, *plan.units_started)]
     options = {s.purchase_option for s in used if not s.is_owned and s.existing is None}
     if options & options_where(is_paid_ahead=True):
-        return "reserving the rest by date"
-    return "signing for the rest" if options & COMMITTED else "renting the rest by the hour"
+        return "reserving by date"
+    return "signing for the rest" if options & COMMITTED else "renting by the hour"
 
 
 @dataclass(frozen=True)
