@@ -172,9 +172,8 @@ def portfolio_focus_rows(
             recommendation=Choice.of_values(scenario=ScenarioKey.HYBRID),
         )
         if part.scenarios[0].lines:
-            context = Context(name=answer.name, team=team, project=project)
             centre = (cost_centres or {}).get(project, "")
-            yield from focus_rows(part, replace(context, cost_centre=centre))
+            yield from focus_rows(part, Context(answer.name, team, project, centre))
 
 
 def _capacity(answer: PortfolioAnswer, project: str) -> Iterator[CapacityRow]:

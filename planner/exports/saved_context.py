@@ -81,13 +81,12 @@ def team_focus(team: Team, since: dt.date | None, version: str = "") -> bytes:
 
 def _team_rows(team: Team) -> Iterator[Cells]:
     """An approved plan for all stands for those of its projects, if every member may see it."""
-    seen = SavedPortfolio.objects.filter(team=team, state=State.APPROVED, shown_to_all=True)
-    planned: list[str] = []
-    for joint in seen:
-        answer = joint.read_answer()
-        planned = [one.name for one in answer.projects]
-        centres = Project.objects.filter(team=team).values_list("name", "cost_centre")
-        yield from portfolio_focus_rows(answer, team.name, dict(centres))
+    joint = SavedPortfolio.objects.filter(team=team, state=State.APPROVED, shown_to_all=True)
+    answers = [one.read_answer() for one in joint]
+    centres = dict(Project.objects.filter(team=team).values_list("name", "cost_centre"))
+    for answer in answers:
+        yield from portfolio_focus_rows(answer, team.name, centres)
+    planned = [one.name for answer in answers for one in answer.projects]
     plans = SavedComparison.objects.filter(team=team, state=State.APPROVED, project__archived=False)
     plans = plans.exclude(project__name__in=planned)
     for saved in plans.select_related("team", "project", "created_by").order_by("project__name"):

@@ -148,14 +148,7 @@ class Source:
     def document(self, parse_number: Callable[[str], Any] | None = None) -> Any:
         """The whole file as one JSON document of bounded size and depth; numbers as floats, or
         as `parse_number` reads their text."""
-        text = self.whole_text()
-        check_nesting(text)
-        try:
-            if parse_number is None:
-                return bounded.loads(text)
-            return json.loads(text, parse_float=parse_number, parse_int=parse_number)
-        except (ValueError, RecursionError) as error:
-            raise InvalidInput("file", f"is not JSON: {error}") from None
+        return _read_json(self.whole_text(), "file", parse_number)
 
     def listed(self, name: str) -> Iterator[dict[str, Any]]:
         """Objects of the list of this name in a JSON document, each read as it comes."""
@@ -182,24 +175,26 @@ class Source:
 
     def objects(self) -> Iterator[dict[str, Any]]:
         """Objects one a line, each read as it comes, or of one list; numbers as their texts."""
-        if self.head.lstrip().startswith("["):
-            for number, value in enumerate(self.document(str), 1):
-                if not isinstance(value, dict):
-                    raise InvalidInput(f"row {number}", "is no JSON object")
-                yield value
-            return
-        for number, line in enumerate(self.lines(), 1):
-            if not line.strip():
-                continue
-            if line.count("{") + line.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
-                check_nesting(line)
-            try:
-                value = json.loads(line, parse_float=str, parse_int=str)
-            except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"row {number}", f"is not JSON: {error}") from None
+        is_list = self.head.lstrip().startswith("[")
+        for number, value in enumerate(self.document(str) if is_list else self.lines(), 1):
+            if isinstance(value, str) and not is_list:
+                if not value.strip():
+                    continue
+                value = _read_json(value, f"row {number}", str)
             if not isinstance(value, dict):
                 raise InvalidInput(f"row {number}", "is no JSON object")
             yield value
+
+
+def _read_json(text: str, place: str, parse_number: Callable[[str], Any] | None) -> Any:
+    if text.count("{") + text.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
+        check_nesting(text)
+    try:
+        if parse_number is None:
+            return bounded.loads(text)
+        return json.loads(text, parse_float=parse_number, parse_int=parse_number)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(place, f"is not JSON: {error}") from None
 
 
 @contextmanager

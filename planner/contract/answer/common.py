@@ -5,13 +5,38 @@ Money is `Decimal` in the answer's currency and a decimal string in JSON; shares
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from functools import cache
-from typing import Annotated, Any, ClassVar, Self
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+from planner.contract.amounts import add_months, month_labels, parse_month
+
+
+class MonthsOfPlan:
+    """Months that count from `start`."""
+
+    if TYPE_CHECKING:
+        start: str
+        horizon_months: int
+
+    @cached_property
+    def first_month(self) -> dt.date:
+        """First day of month 0."""
+        return parse_month(self.start)
+
+    def month(self, index: int) -> dt.date:
+        """First day of month `index` of the plan."""
+        return add_months(self.first_month, index)
+
+    @property
+    def months(self) -> list[str]:
+        """The months of the horizon, written YYYY-MM."""
+        return month_labels(self.first_month, self.horizon_months)
 
 
 class AnswerModel(BaseModel):

@@ -9,7 +9,6 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from planner.contract.amounts import add_months, month_labels, parse_month
 from planner.contract.answer.common import (
     AcceleratorHours,
     Accelerators,
@@ -19,6 +18,7 @@ from planner.contract.answer.common import (
     Factor,
     Kw,
     Money,
+    MonthsOfPlan,
     ScenarioKey,
     Share,
     UnitPrice,
@@ -233,7 +233,7 @@ class ServerUsed(AnswerModel):
 Scenario_co = TypeVar("Scenario_co", bound=ScenarioRecord, covariant=True)
 
 
-class PlanRecord(AnswerModel, Generic[Scenario_co]):
+class PlanRecord(MonthsOfPlan, AnswerModel, Generic[Scenario_co]):
     """What saved plans are read by, in every release: fields may be added, with defaults, and none
     is renamed or dropped. Months count from `start`."""
 
@@ -286,20 +286,6 @@ class PlanRecord(AnswerModel, Generic[Scenario_co]):
         """What each offer and server that the answer mentions is called, by key."""
         servers = {server.key: server.label for server in self.servers}
         return servers | {key: offer.label for key, offer in self.offers.items()}
-
-    @cached_property
-    def first_month(self) -> dt.date:
-        """First day of month 0."""
-        return parse_month(self.start)
-
-    def month(self, index: int) -> dt.date:
-        """First day of month `index` of the plan."""
-        return add_months(self.first_month, index)
-
-    @property
-    def months(self) -> list[str]:
-        """The months of the horizon, written YYYY-MM."""
-        return month_labels(self.first_month, self.horizon_months)
 
     def assumption(self, field: str) -> float | int | str | None:
         """The value in use of one assumption; None where the answer has no such row."""

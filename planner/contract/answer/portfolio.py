@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import cached_property
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from planner.contract.amounts import add_months, month_labels, parse_month
 from planner.contract.answer.common import (
     AcceleratorHours,
     Accelerators,
@@ -16,6 +14,7 @@ from planner.contract.answer.common import (
     Category,
     Money,
     MonthIndex,
+    MonthsOfPlan,
     Share,
 )
 from planner.contract.answer.comparison import (
@@ -192,7 +191,7 @@ class ProjectShare(AnswerModel):
     explanation: str = Field(description="Why it pays what it pays, in sentences.")
 
 
-class PortfolioAnswer(AnswerModel):
+class PortfolioAnswer(MonthsOfPlan, AnswerModel):
     """What a team should own, commit to and rent for all its projects; months count from
     `start`."""
 
@@ -347,20 +346,6 @@ class PortfolioAnswer(AnswerModel):
         default=(), description="What came from the team's settings."
     )
     warnings: tuple[str, ...] = Field(default=(), description="What to know about the answer.")
-
-    @cached_property
-    def first_month(self) -> dt.date:
-        """First day of month 0."""
-        return parse_month(self.start)
-
-    def month(self, index: int) -> dt.date:
-        """First day of month `index` of the plan."""
-        return add_months(self.first_month, index)
-
-    @property
-    def months(self) -> list[str]:
-        """The months of the horizon, written YYYY-MM."""
-        return month_labels(self.first_month, self.horizon_months)
 
     @property
     def is_laid_anew(self) -> bool:

@@ -32,7 +32,7 @@ from planner.usage.tables import (
 )
 from pricing.common.invalid_input import InvalidInput
 
-_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ].*", re.ASCII)
+_MOMENT_OF_DAY = re.compile(r"(\d{4}-\d\d-\d\d)[T ].*", re.ASCII)
 _MONTH_FORMS = (
     *("%Y-%m", "%Y-%m-%d", "%m/%Y", "%m.%Y", "%Y/%m", "%Y/%m/%d", "%Y%m"),
     *("%b %Y", "%B %Y", "%b-%y", "%b-%Y"),
@@ -51,7 +51,7 @@ def read_month(text: str) -> str:
     >>> read_month("2026-01-31"), read_month("1/2026"), read_month("Jan 2026")
     ('2026-01', '2026-01', '2026-01')
     """
-    plain = _DAY.sub(r"\1", text.strip())
+    plain = _MOMENT_OF_DAY.sub(r"\1", text.strip())
     for form in _MONTH_FORMS:
         with suppress(ValueError):
             return f"{dt.datetime.strptime(plain[:40], form):%Y-%m}"
@@ -160,17 +160,16 @@ def _read_row(
 
 def _read_job(cell: dict[str, str]) -> tuple[float, float] | None:
     """When a job began and ended, in seconds since 1970; None for a row of a day or a month."""
-    if not _has_time(cell["month"]) or not (cell["end"] or cell["runtime_s"]).strip():
+    if (
+        not _MOMENT_OF_DAY.fullmatch(cell["month"].strip())
+        or not (cell["end"] or cell["runtime_s"]).strip()
+    ):
         return None
     start, runtime_s = _MOMENTS(cell["month"], "start").seconds, amount(cell["runtime_s"], "")
     end = _MOMENTS(cell["end"], "end").seconds if runtime_s is None else start + float(runtime_s)
     if end <= start:
         raise InvalidInput("end", "is not after the start")
     return start, end
-
-
-def _has_time(text: str) -> bool:
-    return len(text.strip()) > len("2026-01-31")
 
 
 def _hours(
@@ -183,7 +182,7 @@ def _hours(
 ) -> Decimal | None:
     """Accelerator-hours of machine-hours, or of accelerators that stand for a month or a day."""
     if instance_hours is None:
-        if count is not None and _has_time(month):
+        if count is not None and _MOMENT_OF_DAY.fullmatch(month.strip()):
             raise InvalidInput("end", "is missing; give it, runtime_s or accelerator_hours")
         first = dt.date.fromisoformat(f"{read_month(month)}-01")
         days = monthrange(first.year, first.month)[1] if len(month.strip()) < 10 else 1

@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import Any
 
 from planner.usage.formats import LogFormat, ReadOptions
-from planner.usage.job_files.configs import inner, items, word_of
+from planner.usage.job_files.configs import inner, items, within, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey, UseSums
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
@@ -120,8 +120,12 @@ def _read_json(source: Source, ledger: Ledger, options: ReadOptions) -> None:
 
 
 def _row_of(job: dict[str, Any]) -> list[str]:
-    of, times, state = inner(job, "association"), inner(job, "time"), _at(job, "state", "current")
-    moments = (_moment(_at(times, name)) for name in ("submission", "start", "end"))
+    of, times, state = (
+        inner(job, "association"),
+        inner(job, "time"),
+        within(job, "state", "current"),
+    )
+    moments = (_moment(times.get(name)) for name in ("submission", "start", "end"))
     tres = ",".join(
         "/".join(filter(None, (word_of(one.get("type")), word_of(one.get("name")))))
         + f"={_number(one.get('count')):.0f}"
@@ -137,12 +141,6 @@ def _row_of(job: dict[str, Any]) -> list[str]:
         f"{elapsed:.0f}",
         tres,
     ]
-
-
-def _at(value: dict[str, Any], *names: str) -> Any:
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None  # type: ignore[assignment]
-    return value
 
 
 def _number(value: Any) -> float:

@@ -58,16 +58,16 @@ def read_documents(text: str) -> list[dict[str, Any]]:
 
 
 def inner(value: Any, *names: str) -> dict[str, Any]:
-    entry = _within(value, names)
+    entry = within(value, *names)
     return entry if isinstance(entry, dict) else {}
 
 
 def items(value: Any, *names: str) -> list[dict[str, Any]]:
-    items = _within(value, names)
+    items = within(value, *names)
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _within(value: Any, names: tuple[str, ...]) -> Any:
+def within(value: Any, *names: str) -> Any:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
