@@ -20,7 +20,7 @@ from planner.contract.answer.estimate import (
     ServingPlan,
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
-from planner.contract.answer.scenario import ScenarioAnswer, least_changes
+from planner.contract.answer.scenario import least_changes
 from planner.contract.labels import NO_RANGE_HERE
 from planner.costing.advice.verdict import describe_alternative, describe_budget
 from planner.sizing.estimate import Estimate
@@ -84,34 +84,24 @@ def comparison_tables(answer: ComparisonAnswer) -> Iterator[str | Table]:
 
 
 def _scenarios(answer: ComparisonAnswer) -> Table:
-    best, decimals = answer.recommendation.scenario, decimals_of(answer.currency)
-    # The reason of what may not be advised stands below the tables.
-    rows = (
-        (
-            f"{one.key.value}"
-            + (" *" if one.key == best else "" if one.allowed else " (not advised)"),
-            *_figures(one, answer, decimals),
-        )
-        for one in answer.scenarios
-    )
-    totals = (f"expected {answer.currency}", f"as stated {answer.currency}")
+    best, currency, rows = answer.recommendation.scenario, answer.currency, []
+    for one in answer.scenarios:
+        # The reason of what may not be advised stands below the tables.
+        mark = " *" if one.key == best else "" if one.allowed else " (not advised)"
+        outcomes = answer.risk.range_of(one.key) if answer.risk else None
+        figures = ("not feasible", "", "", "", "")
+        if one.feasible:
+            figures = (
+                _money(outcomes and outcomes.expected, currency),
+                _money(one.require_total(), currency),
+                _money(one.require_present_cost(), currency),
+                _number(one.levelised_cost_per_accelerator_hour, ",.4f"),
+                f"{one.gap or 0:.2%}",
+            )
+        rows.append((f"{one.key.value}{mark}", *figures))
+    totals = (f"expected {currency}", f"as stated {currency}")
     heads = (*totals, "present value", "per accelerator-hour", "gap")
     return make_table("Scenarios", ("scenario",), heads, rows)
-
-
-def _figures(scenario: ScenarioAnswer, answer: ComparisonAnswer, decimals: int) -> tuple[str, ...]:
-    if not scenario.feasible:
-        return ("not feasible", "", "", "", "")
-    outcomes = answer.risk.range_of(scenario.key) if answer.risk else None
-    expected = outcomes.expected if outcomes else None
-    hour = scenario.levelised_cost_per_accelerator_hour
-    return (
-        "" if expected is None else f"{expected:,.{decimals}f}",
-        f"{scenario.require_total():,.{decimals}f}",
-        f"{scenario.require_present_cost():,.{decimals}f}",
-        "" if hour is None else f"{hour:,.4f}",
-        f"{scenario.gap or 0:.2%}",
-    )
 
 
 CANDIDATES_TITLE = "Accelerators: fewest that are in time (or 500 h) first, then the fastest"
@@ -243,7 +233,7 @@ def _kwh(energy: float | None) -> str:
     return _number(energy, ",.3g" if (energy or 0) < 10 else ",.0f")
 
 
-def _number(value: float | None, form: str) -> str:
+def _number(value: object, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
