@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from planner.contract.amounts import decimals_of
@@ -28,15 +29,44 @@ from planner.contract.labels import (
     provider_title,
     service_title,
 )
-from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 from pricing.market.offers import HOURS_PER_MONTH
+
+_ROWS = read_rows(Path(__file__).with_name("focus_columns.csv"))
+_COLUMNS = [(row["dataset"], row["column"]) for row in _ROWS]
+VERSIONS = ("1.4", "1.2")
+"""FOCUS 1.4 names who provides a service and its host where 1.2 has provider and publisher; the
+public validator knows 1.2 (2026)."""
+FOCUS_COLUMNS = {
+    version: tuple(
+        name
+        for dataset, name in _COLUMNS
+        if dataset in ("cost_and_usage", f"cost_and_usage_{version}", "own")
+    )
+    for version in VERSIONS
+}
+"""Version → columns of the Cost and Usage dataset, and our own."""
+COMMITMENT_COLUMNS = tuple(name for dataset, name in _COLUMNS if dataset.endswith("commitment"))
+"""Of the Contract Commitment dataset of FOCUS 1.3, and our own."""
+APPROVAL_COLUMNS = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")
+
+SERVICE_CATEGORIES = {
+    "storage": ("Storage", "Object Storage"),
+    "egress": ("Networking", "Network Connectivity"),
+}
+COMPUTE = ("Compute", "Virtual Machines")
+OTHER_COMPUTE = ("Compute", "Other (Compute)")
+
+UNPRICED = {"tax": "Tax", "residual": "Credit", "credit": "Credit", "shortfall": "Adjustment"}
+"""Categories of lines that have no price → their charge category."""
+CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
 
 
 def as_commitments(answer: SavedPlan, context: Context) -> bytes:
     """The commitments of one scenario; a header alone where it signs none."""
-    return csv_bytes(names.COMMITMENT_COLUMNS, commitment_rows(answer, context))
+    return csv_bytes(COMMITMENT_COLUMNS, commitment_rows(answer, context))
 
 
 def commitment_rows(answer: SavedPlan, context: Context) -> Iterator[dict[str, Any]]:
@@ -89,9 +119,9 @@ _IN_PRICING_CURRENCY = ("ListUnitPrice", "ContractedUnitPrice", "EffectiveCost")
 """Columns that are repeated as `PricingCurrency…`: prices and bills are in one currency."""
 
 
-def as_focus(answer: SavedPlan, context: Context, version: str = names.VERSIONS[0]) -> bytes:
-    """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
-    return csv_bytes(names.COLUMNS[version], focus_rows(answer, context))
+def as_focus(answer: SavedPlan, context: Context, version: str = VERSIONS[0]) -> bytes:
+    """The rows of one scenario as CSV; the recommended one, or the one that `context`"""
+    return csv_bytes(FOCUS_COLUMNS[version], focus_rows(answer, context))
 
 
 as_focus_1_2 = partial(as_focus, version="1.2")
@@ -153,15 +183,15 @@ class _Rows:
         category, amount = line.category, line.amount
         cells = self._common(line, line.month)
         cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
-        if category in names.UNPRICED:
+        if category in UNPRICED:
             return cells | {
-                "ChargeCategory": names.UNPRICED[category],
+                "ChargeCategory": UNPRICED[category],
                 "ChargeFrequency": "One-Time",
                 "ListCost": amount,
                 "ContractedCost": amount,
             }
         cells |= self._priced(line)
-        if not self.context.is_forecast or category not in (*_COMMITTED, *names.CAPITAL):
+        if not self.context.is_forecast or category not in (*_COMMITTED, *CAPITAL):
             return cells | {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
         # Paid for later use: booked month by month elsewhere.
         is_monthly = category == "commitment"
@@ -188,7 +218,7 @@ class _Rows:
         details = {"InstanceType": machine, "x_Unit": line.unit}
         return {
             "PricingQuantity": quantity,
-            "PricingUnit": names.unit_of(line.unit),
+            "PricingUnit": unit_of(line.unit),
             "ListUnitPrice": listed,
             "ListCost": listed * quantity,
             "ContractedUnitPrice": contracted,
@@ -308,8 +338,8 @@ class _Rows:
         tags |= {"cost_centre": context.cost_centre}
         category, service = line.category, service_title(line.provider)
         is_compute = category in ("compute", *_COMMITTED)
-        default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
-        kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
+        default = COMPUTE if is_compute else OTHER_COMPUTE
+        kind, subcategory = SERVICE_CATEGORIES.get(category, default)
         return {
             **dict.fromkeys(("BillingPeriodStart", "ChargePeriodStart"), start),
             **dict.fromkeys(("BillingPeriodEnd", "ChargePeriodEnd"), end),
@@ -351,9 +381,9 @@ class _Rows:
             "x_Accelerator": machine and machine.accelerator,
             "x_AcceleratorCount": machine and machine.accelerator_count,
             "x_AcceleratorHours": row.hours_used if is_hours and row else None,
-            "x_CapexOpex": "capex" if line.category in names.CAPITAL else "opex",
+            "x_CapexOpex": "capex" if line.category in CAPITAL else "opex",
             "x_InstanceType": line.instance_type or None,
-            **dict(zip(names.APPROVAL_COLUMNS, self.context.approval_columns, strict=True)),
+            **dict(zip(APPROVAL_COLUMNS, self.context.approval_columns, strict=True)),
         }
 
     def _offer(self, line: CostLine) -> OfferUsed | None:
@@ -408,3 +438,17 @@ def describe_discount(multiplier: float) -> str:
     if multiplier == 1:
         return "list price"
     return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")
+
+
+def unit_of(unit: str) -> str:
+    """A line's unit in FOCUS's unit format.
+
+    >>> unit_of("node-hours"), unit_of("GiB-months"), unit_of("server")
+    ('Hours', 'GiB-Months', 'Server')
+    """
+    if unit == "node-hours":
+        return "Hours"
+    what, dash, time = unit.rpartition("-")
+    if not dash:
+        what, time = unit, ""
+    return (what.capitalize() if what.islower() else what) + dash + time.capitalize()

@@ -25,9 +25,8 @@ from planner.contract.answer.scenario import CapacityRow, Purchase, ScenarioReco
 from planner.contract.answer.verdict import Choice
 from planner.contract.labels import category_title, value_name
 from planner.exports import FORMATS
-from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, csv_bytes
-from planner.exports.focus import Cells, focus_rows
+from planner.exports.focus import FOCUS_COLUMNS, VERSIONS, Cells, focus_rows
 from planner.portfolio.words import list_signed
 
 
@@ -142,9 +141,9 @@ SHARED = ""
 """The project of what all share."""
 
 
-def as_portfolio_focus(answer: PortfolioAnswer, version: str = names.VERSIONS[0]) -> bytes:
+def as_portfolio_focus(answer: PortfolioAnswer, version: str = VERSIONS[0]) -> bytes:
     rows = sorted(portfolio_focus_rows(answer), key=lambda row: str(row["ChargePeriodStart"]))
-    return csv_bytes(names.COLUMNS[version], rows)
+    return csv_bytes(FOCUS_COLUMNS[version], rows)
 
 
 def portfolio_focus_rows(

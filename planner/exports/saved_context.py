@@ -16,9 +16,8 @@ from planner.contract.answer.comparison import SavedPlan
 from planner.contract.answer.scenario import CostLine, ScenarioRecord
 from planner.contract.answer.verdict import Choice
 from planner.exports import FORMATS, Format, json_bytes
-from planner.exports import focus_columns as names
 from planner.exports.csv_export import Context, Step, csv_bytes
-from planner.exports.focus import Cells, choose_scenario, focus_rows
+from planner.exports.focus import FOCUS_COLUMNS, VERSIONS, Cells, choose_scenario, focus_rows
 from planner.exports.portfolio_exports import portfolio_focus_rows
 from planner.exports.workbook import as_saved_workbook
 from planner.models import (
@@ -70,9 +69,9 @@ def context_of(saved: SavedComparison, scenario: str = "") -> Context:
 def team_focus(team: Team, since: dt.date | None, version: str = "") -> bytes:
     """FOCUS rows of a team from the month `since` on: the forecasts of approved plans, except of
     archived projects, then what every project paid."""
-    columns = names.COLUMNS.get(version or names.VERSIONS[0])
+    columns = FOCUS_COLUMNS.get(version or VERSIONS[0])
     if columns is None:
-        allowed = " and ".join(names.VERSIONS)
+        allowed = " and ".join(VERSIONS)
         raise InvalidInput("version", f"{version[:20]!r} is not written; allowed are {allowed}")
     first = str(since or "")
     rows = (row for row in _team_rows(team) if row["ChargePeriodStart"] >= first)

@@ -12,8 +12,8 @@ from decimal import Decimal
 import pytest
 
 from planner.exports.csv_export import Context, Step
+from planner.exports import focus
 from planner.exports.focus import as_commitments, as_focus, commitment_rows, focus_rows
-from planner.exports.focus_columns import COLUMNS
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
 
@@ -58,7 +58,7 @@ def test_rows_are_billed_to_a_team_and_a_project() -> None:
 
 
 def test_1_4_has_service_and_host_where_1_2_has_provider_and_publisher() -> None:
-    newer, older = (set(COLUMNS[version]) for version in ("1.4", "1.2"))
+    newer, older = (set(focus.FOCUS_COLUMNS[version]) for version in ("1.4", "1.2"))
     assert older - newer == {"ProviderName", "PublisherName"}
     assert {"ServiceProviderName", "HostProviderName", "InvoiceDetailId"} < newer - older
     written = next(csv.DictReader(io.StringIO(as_focus(typed(), COMMITTED).decode())))
@@ -145,7 +145,7 @@ def test_required_values_are_there(key: str) -> None:
         assert json.loads(row["Tags"]) == {
         "team": "Alpha", "project": "Model A", "cost_centre": "4711"
     }  # fmt: skip
-        assert set(row) <= {*COLUMNS["1.4"], *COLUMNS["1.2"]}
+        assert set(row) <= {*focus.FOCUS_COLUMNS["1.4"], *focus.FOCUS_COLUMNS["1.2"]}
 
 
 def test_pricing_categories_follow_the_purchase_option() -> None:
