@@ -11,8 +11,8 @@ from decimal import Decimal
 
 import pytest
 
-from planner.exports.csv_export import Context, Step
 from planner.exports import focus
+from planner.exports.csv_export import Context, Step
 from planner.exports.focus import as_commitments, as_focus, commitment_rows, focus_rows
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
