@@ -66,16 +66,18 @@ def server_error(request: HttpRequest) -> HttpResponse:
     is_away = isinstance(sys.exc_info()[1], AWAY)
     status = HTTPStatus.SERVICE_UNAVAILABLE if is_away else HTTPStatus.INTERNAL_SERVER_ERROR
     reference = {"request_id": logs.current_request_id()}
-    response: HttpResponse
     if request.path.startswith("/api/"):
-        body = problem_body(status, _DETAILS[status]) | reference
-        response = JsonResponse(body, status=status, content_type=PROBLEM_JSON)
+        response = _answer_problem(problem_body(status, _DETAILS[status]) | reference)
     else:
         page = render_to_string(f"{status.value}.html", reference)
         response = HttpResponse(page, status=status)
     if is_away:
         response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
+
+
+def _answer_problem(body: dict[str, Any]) -> HttpResponse:
+    return JsonResponse(body, status=body["status"], content_type=PROBLEM_JSON)
 
 
 MEGABYTE = 1_000_000
@@ -95,18 +97,12 @@ class UploadLimit(Middleware):
         if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
             hint = "Shorten its longest texts."
             if "multipart" in (request.content_type or ""):
-                hint = (
-                    "Send it compressed (gzip), or split it by month and upload the parts "
-                    "separately."
-                )
-            sizes = {
-                "sent": size / MEGABYTE,
-                "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE,
-                "remedy": hint,
-            }
-            return render(
-                request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            )
+                parts = "split it by month and upload the parts separately"
+                hint = f"Send it compressed (gzip), or {parts}."
+            most = settings.API_MAX_UPLOAD_BYTES / MEGABYTE
+            sizes = {"sent": size / MEGABYTE, "most": most, "remedy": hint}
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            return render(request, "too_large.html", sizes, status=status)
         return self.get_response(request)
 
 
@@ -165,8 +161,8 @@ def _refuse(
             return HttpResponse(
                 render_to_string("400.html", {"problem": f"{refusal}."}), status=status
             )
-        body = problem_body(status, CANNOT_BE_USED, list_errors(refusal), INVALID_REQUEST)
-        return JsonResponse(body, status=status, content_type=PROBLEM_JSON)
+        errors = list_errors(refusal)
+        return _answer_problem(problem_body(status, CANNOT_BE_USED, errors, INVALID_REQUEST))
     return None
 
 
@@ -203,9 +199,8 @@ class Probes(Middleware):
         if view is None:
             return self.get_response(request)
         if request.method not in ("GET", "HEAD"):
-            return _probes_refuse(
-                HTTPStatus.METHOD_NOT_ALLOWED, "Only GET and HEAD are answered here."
-            )
+            refused = HTTPStatus.METHOD_NOT_ALLOWED
+            return _answer_problem(problem_body(refused, "Only GET and HEAD are answered here."))
         response = view(request)
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -220,20 +215,15 @@ def show_alive(_request: HttpRequest) -> HttpResponse:
 def show_measures(request: HttpRequest) -> HttpResponse:
     """For who holds `METRICS_TOKEN`; without that setting there is no such address."""
     if not settings.METRICS_TOKEN:
-        return _probes_refuse(HTTPStatus.NOT_FOUND, "METRICS_TOKEN is not set.")
+        return _answer_problem(problem_body(HTTPStatus.NOT_FOUND, "METRICS_TOKEN is not set."))
     expected = f"Bearer {settings.METRICS_TOKEN}"
     header = request.headers.get("Authorization", "")
     if not secrets.compare_digest(header.encode(), expected.encode()):
-        response = _probes_refuse(
-            HTTPStatus.UNAUTHORIZED, "Send METRICS_TOKEN as the bearer token."
-        )
+        how = "Send METRICS_TOKEN as the bearer token."
+        response = _answer_problem(problem_body(HTTPStatus.UNAUTHORIZED, how))
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
     return HttpResponse(render_measures(), content_type=CONTENT_TYPE_LATEST)
-
-
-def _probes_refuse(status: HTTPStatus, detail: str) -> HttpResponse:
-    return JsonResponse(problem_body(status, detail), status=status, content_type=PROBLEM_JSON)
 
 
 HEADER = "X-Request-Id"
