@@ -29,6 +29,9 @@ SHORTEST_TERM = 12
 LARGEST_NODE = 8
 """Accelerators that one node of a larger job holds at least: the 8 of HGX and DGX systems (NVIDIA
 HGX H100 datasheet, 2023)."""
+MANY_ACCELERATORS = 32
+"""Accelerators at once from which a team that does not say otherwise is taken to work on whole
+nodes of linked accelerators; an assumption of this project, 2026."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class PlanRules:
     """Whether consumer cards may stand in servers of a data centre."""
     accelerators_per_job: int = 1
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
+    links_nodes: bool = False
+    """Whether accelerators with fast links come in whole nodes of `LARGEST_NODE`."""
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
     one_machine: bool = False
@@ -116,6 +121,9 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         any_node=bool(limits.allow_any_node),
         consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
         accelerators_per_job=workload.accelerators_per_job or joined,
+        links_nodes=workload.given_peak >= MANY_ACCELERATORS
+        and not (workload.accelerators_per_job or limits.min_accelerators_per_node)
+        and not (limits.allow_any_node or limits.allow_partial_nodes),
     )
 
 

@@ -20,7 +20,7 @@ from typing import Literal
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk
-from planner.contract.request.rules import PlanRules
+from planner.contract.request.rules import MANY_ACCELERATORS, PlanRules
 from pricing.common.tables import read_table
 
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
@@ -275,7 +275,8 @@ _REASONS = {
     "term_end": "a commitment is paid to its end; a plan for less than a year takes none beyond it",
     "constraints.allow_partial_nodes": "providers rent machines whole",
     "constraints.allow_any_node": "jobs over several machines need a network between them",
-    "workload.accelerators_per_job": "what the sizing needs; 1 for given hours",
+    "workload.accelerators_per_job": "what the sizing needs; 1 for given hours, from "
+    f"{MANY_ACCELERATORS} at once on whole linked nodes",
 }
 """Field of each rule → why its default is what it is."""
 

@@ -1,10 +1,12 @@
 """Which machines one job can run on: large enough, and joined well enough. PURE.
 
-A job of n accelerators runs on nodes of at least min(n, `LARGEST_NODE`) of them. One that takes
-several nodes needs machines with a network for it, of at least `LEAST_NETWORK_GBPS`. A machine
-whose network nobody states has one if it holds `LARGEST_NODE` accelerators, as such machines are
-built for it, or is an offer of the team's own, which it knows; a smaller one has none. Nothing is
-taken for granted of smaller clouds and marketplaces: their large machines may stand by themselves.
+A job of n accelerators runs on nodes of at least min(n, `LARGEST_NODE`) of them. An order of
+`MANY_ACCELERATORS` or more that says nothing of its jobs is for whole nodes of what fast links
+join. A job over several nodes needs machines with a network for it, of at least
+`LEAST_NETWORK_GBPS`. A machine whose network nobody states has one if it holds `LARGEST_NODE`
+accelerators, as such machines are built for it, or is an offer of the team's own, which it knows;
+a smaller one has none. Nothing is taken for granted of smaller clouds and marketplaces: their large
+machines may stand by themselves.
 Machines of a rack (trays of 4 in an NVL72) are one node of all that the rack joins: a cloud places
 those of one job in one rack (Azure, ND GB200 v6, 2026).
 """
@@ -101,12 +103,21 @@ class JobNodes:
     def fitting(self, table: OfferTable, rows: Rows, is_own: bool = False) -> Rows:
         """Those of `rows` whose nodes hold one job, or join the nodes of one that is larger;
         `is_own` for offers of the team's own."""
-        return self.joined(table, self.large_enough(table, rows), is_own)
+        return self.joined(table, self.large_enough(table, rows, is_own), is_own)
 
-    def large_enough(self, table: OfferTable, rows: Rows) -> Rows:
-        """Those of `rows` whose nodes hold one job, or as much of it as a node has to."""
+    def large_enough(self, table: OfferTable, rows: Rows, is_own: bool = False) -> Rows:
+        """Those of `rows` whose nodes hold one job, or as much of it as a node has to; of a large
+        order those of the catalog that are whole nodes of linked accelerators."""
         names = table.accelerator.names
-        min_per_node = np.array([self.min_accelerators.get(name, 0.0) for name in names])
+        least = self.min_accelerators
+        if self.rules.links_nodes and not is_own:
+            linked = {c.accelerator: fast_domain(sheet_of(c.accelerator)) for c in self.candidates}
+            whole = {slug: float(min(n, LARGEST_NODE)) for slug, n in linked.items()}
+            least = {
+                slug: max(n, whole[slug] * (_joined_in_rack(slug) == 1))
+                for slug, n in least.items()
+            }
+        min_per_node = np.array([least.get(name, 0.0) for name in names])
         if len(rows) and min_per_node.any():
             per_node = table.accelerator_count[rows]
             rows = rows[per_node >= min_per_node[table.accelerator.codes[rows]]]

@@ -153,12 +153,23 @@ def test_servers_of_the_list_run_the_software_of_the_code():
     assert bought(servers=[named])  # whoever names a server knows what runs on it
 
 
-def test_jobs_of_eight_with_an_interconnect_run_on_nodes_of_eight():
+@pytest.mark.parametrize(
+    ("accelerators", "workload", "constraints", "machine"),
+    [
+        (16, {}, {"interconnect": "nvlink"}, "p5.48xlarge"),
+        (16, {}, {}, "p5.6xlarge"),
+        (512, {}, {}, "p5.48xlarge"),
+        (512, {"accelerators_per_job": 1}, {}, "p5.6xlarge"),
+        (512, {}, {"min_accelerators_per_node": 1}, "p5.6xlarge"),
+        (512, {}, {"allow_any_node": True}, "p5.6xlarge"),
+    ],
+)
+def test_linked_jobs_and_large_orders_run_on_nodes_of_eight(
+    accelerators: int, workload: dict[str, Any], constraints: dict[str, Any], machine: str
+) -> None:
     prices = catalog(offer("55.04"), offer("6", count=1))
-    joined = ruled(prices, MONTH * 512, constraints={"interconnect": "nvlink"})
-
-    assert used(joined) == {"p5.48xlarge"}
-    assert used(ruled(prices, MONTH * 512)) == {"p5.6xlarge"}
+    hours = work(MONTH * accelerators, **workload)
+    assert used(ruled(prices, workload=hours, constraints=constraints)) == {machine}
 
 
 def test_jobs_are_packed_on_machines():
