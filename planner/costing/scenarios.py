@@ -24,7 +24,6 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import group_by_machine, group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
 from pricing.common.words import pluralize
-from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
     ScenarioKey.ON_DEMAND: ON_DEMAND,
@@ -208,17 +207,6 @@ class _ScenarioSolver:
             and not has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first one could arrive."
-        options = scenario_options(key, inputs.interruptible) & COMMITTED
-        used = units_started | {k for k, hours in plan.rented_hours.items() if hours.any()}
-        rented = {s.accelerator for s in map(inputs.by_key.__getitem__, used) if not s.is_owned}
-        missing = [
-            row
-            for row in (find_missing(inputs.coverage, options, rented) if rented else ())
-            if row.state is PriceState.SOLD_PRICE_UNKNOWN
-        ]
-        if missing:
-            yield "Proven for the prices known here; some of what is sold has no known price."
-            yield from describe_missing(missing)
 
 
 def build_scenario(
