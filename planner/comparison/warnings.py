@@ -299,6 +299,16 @@ def _shortfalls(facts: Facts) -> Iterator[Gaps]:
             yield {"label": minimum.label, "owed": facts.money(owed)}
 
 
+def _last_minute(facts: Facts) -> Iterator[Gaps]:
+    calendar, lines = facts.inputs.calendar, () if facts.advised is None else facts.advised.lines
+    for minimum in facts.results.request.existing.minimum_spend:
+        last = calendar.index(minimum.last)
+        upfront = (x for x in lines if x.category is Category.UPFRONT and x.month == last)
+        paid = float(sum(x.amount for x in upfront if x.provider == minimum.provider))
+        if paid > 0:
+            yield {"label": minimum.label, "paid": facts.money(paid), "month": minimum.last}
+
+
 def _unknown_providers(facts: Facts) -> Iterator[Gaps]:
     known = {offer.provider for offer in facts.inputs.rentals}
     known |= all_clouds().keys()
@@ -423,6 +433,7 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "lost_credit": _lost_credits,
     "unused_minimum": _unused_minimums,
     "shortfall": _shortfalls,
+    "last_minute": _last_minute,
     "unknown_provider": _unknown_providers,
     "ended_contract": _ended_contracts,
     "undated_prices": _undated_prices,

@@ -162,6 +162,14 @@ def test_undated_prices_are_named() -> None:
     assert any("gives no date for the price of p5.48xlarge in us-east-1" in one for one in told)
 
 
+def test_a_contract_that_meets_a_minimum_spend_in_its_last_month_is_said_so() -> None:
+    ahead = offer("0", "reserved", term_months=12, upfront=300_000, payment_option="all_upfront")
+    late = minimum(amount=450_000) | {"hours": 2000, "horizon_months": 24}
+    told = answer(late, catalog(offer("50"), ahead)).warnings
+    words = "300,000 USD paid upfront in December 2027 counts towards the minimum spend 'EDP'"
+    assert any(one.startswith(words) for one in told), told
+
+
 def test_a_price_that_the_last_list_lacks_is_named_with_its_day() -> None:
     told = answer({}, catalog(offer("50", absent_since=dt.date(2026, 11, 23)))).warnings
     words = "p5.48xlarge in us-east-1, on demand: not in the list of 23 November 2026; it may no"
