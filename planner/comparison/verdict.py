@@ -19,7 +19,7 @@ from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_us
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import (
     CHANCE_TO_MISS,
@@ -30,6 +30,7 @@ from planner.contract.labels import (
 )
 from planner.costing.advice.decision import (
     MANY_MACHINES,
+    OBLIGATIONS,
     OWNING,
     describe_beside,
     describe_owed,
@@ -300,9 +301,24 @@ class VerdictWords:
 
     def _signatures(self) -> Iterator[str]:
         if self.facts.capital_to_approve:
-            yield f"{self._bare(self.facts.capital_to_approve)} to approve"
+            when = self._first_of("buy")
+            yield f"{self._bare(self.facts.capital_to_approve)} to approve{when}"
         if self.facts.obligation_to_sign:
-            yield f"{self._bare(self.facts.obligation_to_sign)} to sign"
+            when = self._first_of("commit", "lease")
+            amount = self._bare(self.facts.obligation_to_sign)
+            yield f"{amount} to sign{self._when_paid()}{when}"
+
+    def _first_of(self, *actions: str) -> str:
+        parts = [part for part in self.facts.decision if part.action in actions]
+        first = min((part.starts for part in parts), default="")
+        if all(part.last_start == first for part in parts):
+            return ""
+        return f" in {parse_month(first):%B %Y}"
+
+    def _when_paid(self) -> str:
+        signed = [line for line in self.plan.lines if line.source in self.plan.units_started]
+        paid = {line.category for line in signed} & OBLIGATIONS
+        return " and pay upfront" if paid == {Category.UPFRONT} else ""
 
     def _expected(self) -> tuple[Decimal, float]:
         expected, error = self.facts.expected, self.facts.standard_error
@@ -404,6 +420,9 @@ class VerdictWords:
         if choice is None or not choice.refusals or any(map(results.why_not_allowed, ScenarioKey)):
             return ""
         cheapest = min(choice.refusals, key=choice.rank_of)
+        apart = choice.expected[choice.index] - choice.expected[cheapest]
+        if apart <= abs(choice.expected[choice.index]) * float(NEGLIGIBLE):
+            return ""
         return describe_forgone(choice, cheapest, results.inputs, results.request.currency)
 
     def _why_buy(self, part: DecisionPart) -> str:

@@ -277,7 +277,7 @@ class _Part:
         return len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
 
     def _up_to(self, units: float) -> str:
-        up_to = "up to " if self._varies() else ""
+        up_to = "up to " if self._varies() and units > 1 else ""
         part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
         return "part of 1 × " if part < 1 else f"{up_to}{write_units(units)} × "
 
@@ -390,11 +390,13 @@ _TOGETHER: Mapping[Action, str] = {
 
 def describe_parts(parts: Iterable[DecisionPart]) -> str:
     """The parts as one sentence without its full stop. Of more than two, those bought or signed
-    for or reserved are named, what is bought or signed first and then in order of time; the others
-    are summed up by what is done, and what is only rented is the rest."""
+    for or reserved are named, and what is rented if it is dearer, what is bought or signed first
+    and then in order of time; the others are summed up by what is done, and what is only rented is
+    the rest."""
     every = list(parts)
-    lasting = [part for part in every if part.action != "rent"]
-    named = every if len(every) <= MOST_PARTS else (lasting or every)[:MOST_PARTS]
+    most = max((p.amount for p in every if p.action != "rent"), default=Decimal("-Infinity"))
+    main = [part for part in every if part.action != "rent" or part.amount > most]
+    named = every if len(every) <= MOST_PARTS else main[:MOST_PARTS]
     named = sorted(named, key=lambda part: part.starts if part.action in RENTING else "")
     shown, more = [part.sentence for part in named], [one for one in every if one not in named]
     for action, words in _TOGETHER.items():
@@ -410,14 +412,15 @@ def describe_parts(parts: Iterable[DecisionPart]) -> str:
 _WORDS: Mapping[str, frozenset[Category]] = {
     "storing and moving data": frozenset({Category.STORAGE, Category.EGRESS}),
     "other costs": frozenset({Category.OTHER}),
+    "a minimum spend not reached": frozenset({Category.SHORTFALL}),
 }
 WORTH_SAYING = Decimal("0.1")
 """Share of what is paid from which it stands in the verdict; a choice of this project, 2026."""
 
 
 def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[str]:
-    """What is paid for data and for other costs, and what credits take off; nothing where that is a
-    small part."""
+    """What is paid for data, for other costs and for nothing, and what credits take off; nothing
+    where that is a small part."""
     paid = [line for line in plan.lines if line.amount > 0 and line.category is not Category.TAX]
     least = sum((line.amount for line in paid), Decimal(0)) * WORTH_SAYING
     before = " before tax" if tax_rate else ""

@@ -56,19 +56,29 @@ def name_rival(other: Scenario, best: Scenario, inputs: ModelInputs) -> str:
         {key: int(n.sum()) for key, n in plan.units_started.items() if key in owned}
         for plan in (best, other)
     )
+    if not theirs and other.key in (ScenarioKey.CLOUD, ScenarioKey.HYBRID):
+        is_dated = _options_of(other, inputs) & options_where(is_paid_ahead=True)
+        is_signed = _options_of(other, inputs) & options_where(is_commitment=True)
+        return "reserving by date" if is_dated and not is_signed else SCENARIO_NAMES[other.key]
     if not (mine and theirs):
-        has_some = any(one.is_owned and one.existing is not None for one in inputs.sources)
-        more = other.key is ScenarioKey.ON_PREM and has_some and other.buys
-        return "buying more servers" if more else SCENARIO_NAMES[other.key]
+        if theirs and any(one.is_owned and one.existing is not None for one in inputs.sources):
+            return "buying more servers"
+        is_leased = theirs and all(inputs.by_key[key].is_leased for key in theirs)
+        is_all = is_leased and other.key is ScenarioKey.ON_PREM
+        return "leasing servers" if is_all else SCENARIO_NAMES[other.key]
     if mine == theirs:
         are_leased = all(inputs.by_key[key].is_leased for key in mine)
         return f"{'leasing' if are_leased else 'buying'} the same and {_name_rest(other, inputs)}"
     return f"owning {pluralize(sum(theirs.values()), 'new server')}"
 
 
-def _name_rest(plan: Scenario, inputs: ModelInputs) -> str:
+def _options_of(plan: Scenario, inputs: ModelInputs) -> set[str]:
     used = [inputs.by_key[key] for key in (*plan.used_hours, *plan.units_started)]
-    options = {s.purchase_option for s in used if not s.is_owned and s.existing is None}
+    return {s.purchase_option for s in used if not s.is_owned and s.existing is None}
+
+
+def _name_rest(plan: Scenario, inputs: ModelInputs) -> str:
+    options = _options_of(plan, inputs)
     if options & options_where(is_paid_ahead=True):
         return "reserving by date"
     return "signing for the rest" if options & COMMITTED else "renting by the hour"

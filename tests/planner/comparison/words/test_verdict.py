@@ -14,6 +14,7 @@ from planner.comparison.verdict import build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
 from planner.contract.figures import verdict_facts
+from planner.costing.advice.verdict import name_rival
 from planner.costing.choice import round_to_error
 from tests.golden.answers import answered
 from tests.planner.comparison.compared import Compared, compared, solved
@@ -105,6 +106,40 @@ def test_of_a_budget_for_all_payments_resale_leaves_nothing() -> None:
     assert told.total == plan.total_cost
     less = build_verdict(servers(constraints={"total_budget": float(payments) - 1000}, **tax))
     assert less.total != plan.total_cost
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"hours": 600}, "; 52,560 to sign."),
+        ({"hours": [600] * 6 + [1300] * 18, "horizon_months": 24},
+         " to sign in January 2027."),
+        ({"hours": 10, "existing": {"minimum_spend": [{
+            "label": "EDP", "provider": "aws", "amount": 90_000, "first": "2027-01",
+            "last": "2027-12"}]}}, "for a minimum spend not reached"),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_when_and_for_what_is_paid(fields: dict[str, Any], words: str) -> None:
+    told = build_verdict(compared(catalog(RENT, TERM), **YEAR | fields))
+    assert words in told.sentence
+
+
+def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> None:
+    ahead = offer(
+        "0",
+        "reserved",
+        count=1,
+        term_months=12,
+        upfront=Decimal(40_000),
+        payment_option="all_upfront",
+    )
+    assert (
+        " to sign and pay upfront."
+        in build_verdict(compared(catalog(RENT, ahead), hours=600, **YEAR)).sentence
+    )
+    found = compared(catalog(RENT, offer("9", "capacity_block", count=1)), hours=600, **YEAR)
+    block, rent = (found.scenarios[ScenarioKey(key)] for key in ("cloud", "on_demand"))
+    assert name_rival(block, rent, found.inputs) == "reserving by date"
 
 
 # Certainty ------------------------------------------------------------------------------------

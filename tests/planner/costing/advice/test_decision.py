@@ -145,6 +145,7 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
         (["buy", "commit", "keep", "rent", "rent"], "buy a, commit b, keep what is already there "
          "and rent the rest"),
         (["buy", "commit", "keep"], "buy a, commit b and keep c"),
+        (["reserve", "rent", "rent"], "reserve a, rent b and rent the rest"),
         (["commit", "commit", "commit", "rent"], "commit a, commit b, sign for 1 further kind of "
          "machine and rent the rest"),
         (["buy", "buy", "buy", "buy"], "buy a, buy b and buy 2 further kinds of server"),
@@ -152,8 +153,10 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
 )  # fmt: skip
 def test_parts_beyond_two_are_summed_up_by_what_is_done(actions: list[str], rest: str) -> None:
     parts = [
-        DecisionPart.model_construct(action=action, starts="2027-01", sentence=f"{action} {name}")
-        for action, name in zip(actions, "abcde", strict=False)
+        DecisionPart.model_construct(
+            action=action, amount=Decimal(at), starts="2027-01", sentence=f"{action} {'abcde'[at]}"
+        )
+        for at, action in enumerate(actions)
     ]
     assert describe_parts(parts) == rest[0].upper() + rest[1:]
 
