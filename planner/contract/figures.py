@@ -50,8 +50,8 @@ def verdict_facts(answer: ComparisonAnswer) -> list[Fact]:
             (f"A million tokens, {name}", amount, "price")
             for name, amount in answer.cost_per_million_tokens.items()
         ),
-        ("Capital to approve now", verdict.capital_to_approve, "money"),
-        ("Contracts to sign now", verdict.obligation_to_sign, "money"),
+        ("Capital to approve first", verdict.capital_to_approve, "money"),
+        ("Contracts to sign first", verdict.obligation_to_sign, "money"),
         ("Reserved by date", reserved_ahead(answer) or None, "money"),
         ("Due within the plan", verdict.within_horizon, "money"),
         ("Owed afterwards", None if owed is None else max(owed, Decimal(0)), "money"),

@@ -78,7 +78,7 @@ def list_signed(answer: PortfolioAnswer) -> Iterator[SignedFigure]:
     )
     capital, signed = answer.capital_to_approve, answer.obligation_to_sign
     yield SignedFigure(
-        "Capital to approve now", "approve {} of capital", capital or 0, _when(answer, servers)
+        "Capital to approve first", "approve {} of capital", capital or 0, _when(answer, servers)
     )
     if signed:
         first = min((one.month for one in contracts), default=0)
@@ -87,7 +87,7 @@ def list_signed(answer: PortfolioAnswer) -> Iterator[SignedFigure]:
         part = "all" if upfront == signed else format_money(upfront, answer.currency)
         notes += [f"{part} of it paid upfront"] if upfront else []
         note = ", ".join(filter(None, notes))
-        yield SignedFigure("Contracts to sign now", "sign for {}", signed, note)
+        yield SignedFigure("Contracts to sign first", "sign for {}", signed, note)
     dated = sum(one.due_at_start or 0 for one in blocks)
     if dated:
         yield SignedFigure("Reserved by date", "reserve by date for {}", dated, "paid ahead")

@@ -190,10 +190,10 @@ def _signed(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     first = min((one.starts for one in leases), default="")
     due = (one.due_at_start or Decimal(0) for one in leases if one.starts == first)
     if capital := capital or sum(due, Decimal(0)):
-        yield FigureRow("Capital to approve now", money(capital, currency))
+        yield FigureRow("Capital to approve first", money(capital, currency))
     if verdict.obligation_to_sign is not None:
         signed = money(verdict.obligation_to_sign, currency)
-        yield FigureRow("Contracts to sign now", signed)
+        yield FigureRow("Contracts to sign first", signed)
     dated = reserved_ahead(answer)
     if dated:
         yield FigureRow("Reserved by date", money(dated, currency))

@@ -61,6 +61,6 @@ def test_contracts_are_signed_for_as_in_the_plans_of_projects_apart():
     assert alone is not None
     assert alone.obligation_to_sign
     assert answer.obligation_to_sign == 3 * alone.obligation_to_sign
-    assert signed["Capital to approve now"].amount == (alone.capital_to_approve or 0) == 0
-    assert signed["Contracts to sign now"].note == "all of it paid upfront"
+    assert signed["Capital to approve first"].amount == (alone.capital_to_approve or 0) == 0
+    assert signed["Contracts to sign first"].note == "all of it paid upfront"
     assert f"Sign for {answer.obligation_to_sign:,.0f} USD (all of it" in answer.headline

@@ -93,7 +93,7 @@ def test_the_capital_of_a_portfolio_is_all_that_its_first_order_is_invoiced_with
         for line in answer.lines
         if line.month == order.month and line.category in ("capex", *beside)
     )
-    assert figures["Capital to approve now"] == f"{money(due, 'USD')}, from February 2027"
+    assert figures["Capital to approve first"] == f"{money(due, 'USD')}, from February 2027"
     assert due > order.due_at_start
     first = PortfolioPage(answer).timeline[0]
     assert first.month == f"{answer.month(first.purchase.month):%B %Y}"
