@@ -47,7 +47,7 @@ def draw_history(
         x=days,
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
         digits=4,
-        summary=f"{pluralize(len(past), 'price')} known, the first of {name_day(past[0].date)}.",
+        summary=f"{pluralize(len(past), 'price')} known, from {name_day(past[0].date)} on.",
     )
 
 
