@@ -43,17 +43,18 @@ def commitments(found: EligibleOffers, waiting: float = 0.95, **fields: bool) ->
     return ids(found, undominated_commitments(found, waiting, np.zeros(len(found)), 16, **fields))
 
 
-def test_the_cheapest_of_each_option_stays() -> None:
-    found = market(offer("50"), offer("60", region="eu-west-1"), offer("20", "spot"))
-    assert hourly(found) == [
-        "aws:us-east-1:p5.48xlarge:on_demand",
-        "aws:us-east-1:p5.48xlarge:spot",
-    ]
-
-
-def test_prices_compare_by_the_accelerator() -> None:
-    found = market(offer("50"), offer("6", count=1))
-    assert hourly(found) == ["aws:us-east-1:p5.6xlarge:on_demand"]
+@pytest.mark.parametrize(
+    ("offers", "staying"),
+    [
+        ([offer("50"), offer("60", region="eu-west-1"), offer("20", "spot")],
+         ["p5.48xlarge:on_demand", "p5.48xlarge:spot"]),
+        ([offer("50"), offer("6", count=1)], ["p5.6xlarge:on_demand"]),
+        ([offer("48"), offer("6", count=1), offer("192", count=32)], ["p5.48xlarge:on_demand"]),
+    ],
+    ids=["each option", "by the accelerator", "the larger node within the peak"],
+)  # fmt: skip
+def test_the_cheapest_stays(offers: list[Offer], staying: list[str]) -> None:
+    assert hourly(market(*offers)) == [f"aws:us-east-1:{one}" for one in staying]
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -71,11 +72,6 @@ def test_of_equal_prices_a_place_whose_grid_is_known_comes_first(back: bool) -> 
     assert hourly(known) == ["aws:us-east-2:p5.48xlarge:on_demand"]
     dearer = market(*offers, offer("49", region="us-east-1-bos-1"), grids=(("aws", "us-east-2"),))
     assert hourly(dearer) == ["aws:us-east-1-bos-1:p5.48xlarge:on_demand"]
-
-
-def test_of_equal_prices_the_larger_node_within_the_peak_stays() -> None:
-    found = market(offer("48"), offer("6", count=1), offer("192", count=32))
-    assert hourly(found) == ["aws:us-east-1:p5.48xlarge:on_demand"]
 
 
 def test_prices_compare_by_the_useful_hour() -> None:
