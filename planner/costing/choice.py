@@ -493,11 +493,11 @@ def choose(choice: Choice) -> Choice:
 
 
 def _refuse(choice: Choice, index: int) -> Refusal | None:
-    candidate, terms, rivals = choice.candidates[index], choice.terms, choice.rivals_of(index)
-    saved = choice.present[rivals] - choice.present[index]
-    savings, chances = saved.mean(axis=1).tolist(), (saved > 0).mean(axis=1).tolist()
-    for i, saving, chance in zip(rivals, savings, chances, strict=True):
+    candidate, terms = choice.candidates[index], choice.terms
+    for i in choice.rivals_of(index):
         rival = choice.candidates[i]
+        saved = choice.present[i] - choice.present[index]
+        saving, chance = float(saved.mean()), np.count_nonzero(saved > 0) / saved.size
         bound, machines = candidate.bound - rival.bound, candidate.machines - rival.machines
         required = terms.required(bound, machines, float(choice.expected[index]))
         least = terms.hurdle_chance * bound / max(candidate.beyond(rival), bound, 1.0)
