@@ -15,7 +15,7 @@ from planner.usage.reading import FileRead
 from planner.usage.tables import amount
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 from pricing.common.words import pluralize
 
 _OF_ONE_CLUSTER = frozenset({"sacct", "sreport", "gpu_log", "prometheus", "series", "opencost"})
@@ -63,12 +63,11 @@ class Usage:
         return sorted({key.month for key in self.ledger.uses})
 
     def lines(self, *dimensions: str) -> list[UseLine]:
-        groups = group_by(
-            self.ledger.uses.items(), lambda row: tuple(getattr(row[0], one) for one in dimensions)
-        )
+        uses = self.ledger.uses.items()
+        groups = group([(tuple(getattr(row[0], one) for one in dimensions), row) for row in uses])
         return [
-            _sum_lines(dict(zip(dimensions, group, strict=True)), groups[group])
-            for group in sorted(groups)
+            _sum_lines(dict(zip(dimensions, values, strict=True)), groups[values])
+            for values in sorted(groups)
         ]
 
     def as_dict(self, by: Iterable[str] = DIMENSIONS) -> dict[str, Any]:

@@ -32,15 +32,15 @@ _READERS: Mapping[Any, Callable[[str], Any]] = {
 }
 
 
-def group_by(rows: Iterable[Row], key_of: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+def group(rows: Iterable[tuple[Key, Row]]) -> dict[Key, list[Row]]:
     """Rows by their key; keys, and the rows of each, in the order in which they come.
 
-    >>> group_by(["lease", "buy", "rent", "bid"], len)
-    {5: ['lease'], 3: ['buy', 'bid'], 4: ['rent']}
+    >>> group([(5, "lease"), (3, "buy"), (5, "spare")])
+    {5: ['lease', 'spare'], 3: ['buy']}
     """
     groups: dict[Key, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(key_of(row), []).append(row)
+    for key, row in rows:
+        groups.setdefault(key, []).append(row)
     return groups
 
 

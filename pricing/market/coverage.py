@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 from pricing.market import machine_types
 from pricing.market.clouds import find_cloud
 from pricing.market.offer_filters import find_sold_option, machine_family, sold_options
@@ -80,7 +80,8 @@ def compute_coverage(
     then purchase options are those that the provider has at all.
     """
     wanted = frozenset(accelerators)
-    priced = group_by(map(table.offers.__getitem__, rows.tolist()), _key)
+    sold = map(table.offers.__getitem__, rows.tolist())
+    priced = group([(_key(offer), offer) for offer in sold])
     anywhere = {_key(table.offers[row]) for row in table.select(accelerators=wanted).tolist()}
     machines = _find_machines(table, wanted)
     terms = _list_sold_terms(table)

@@ -22,7 +22,7 @@ from planner.contract.answer.common import (
     Share,
     UnitPrice,
 )
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 
 _RENTING = (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD)
 
@@ -281,7 +281,7 @@ CATEGORIES_OF_SOURCES = frozenset(
 def sum_by_source(lines: Iterable[CostLine]) -> tuple[SourceCost, ...]:
     """What each offer and server costs altogether, the dearest first."""
     own = (line for line in lines if line.category in CATEGORIES_OF_SOURCES)
-    groups = group_by(own, lambda line: (line.source or line.offer_id, line.label))
+    groups = group([((line.source or line.offer_id, line.label), line) for line in own])
     return tuple(sorted(map(_sum, groups.values()), key=lambda row: -row.amount))
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from pricing.common.tables import group_by, read_rows
+from pricing.common.tables import group, read_rows
 
 _TABLE = Path(__file__).with_name("cloud_support.csv")
 
@@ -51,7 +51,7 @@ def get(plan: str) -> SupportPlan:
 @cache
 def _table() -> MappingProxyType[str, SupportPlan]:
     plans = {}
-    for plan, rows in group_by(read_rows(_TABLE), lambda row: row["plan"]).items():
+    for plan, rows in group([(row["plan"], row) for row in read_rows(_TABLE)]).items():
         bands = tuple((float(row["from_usd"]), float(row["rate"])) for row in rows)
         source = f"{rows[0]['source']} ({rows[0]['date']})"
         plans[plan] = SupportPlan(rows[0]["label"], float(rows[0]["minimum_usd"]), bands, source)

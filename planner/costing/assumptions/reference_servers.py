@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from planner.contract.amounts import number_month
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by, read_row, read_rows, read_table
+from pricing.common.tables import group, read_row, read_rows, read_table
 
 _TABLE = Path(__file__).with_name("reference_servers.csv")
 _QUOTES = Path(__file__).with_name("server_quotes.csv")
@@ -119,5 +119,5 @@ def _table() -> MappingProxyType[str, Server]:
 
 @cache
 def _quotes() -> Mapping[str, tuple[Quote, ...]]:
-    rows = group_by(read_rows(_QUOTES), lambda row: row["server"])
+    rows = group([(row["server"], row) for row in read_rows(_QUOTES)])
     return {slug: tuple(read_row(Quote, row) for row in rows[slug]) for slug in rows}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pricing.common.tables import group_by, read_table
+from pricing.common.tables import group, read_table
 
 TABLE = Path(__file__).with_name("storage_prices.csv")
 
@@ -59,5 +59,5 @@ def tiered_cost(tiers: tuple[StoragePrice, ...], gib: float) -> float:
 @cache
 def _rates_by_region() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
     rows = read_table(TABLE, StoragePrice)
-    grouped = group_by(rows, lambda one: (one.provider, one.region, one.kind))
+    grouped = group([((one.provider, one.region, one.kind), one) for one in rows])
     return {k: tuple(sorted(v, key=lambda rate: rate.above_gib)) for k, v in grouped.items()}

@@ -9,7 +9,7 @@ from planner.contract.labels import FLEXIBLE, LIMIT_TITLES, SPOT, cloud_title, t
 from planner.contract.request.rules import describe_conflict
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.offer_rules import NONE_FITS, WHOLE_NODE, Filters, Rows
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 from pricing.common.words import pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import CoverageRow, PriceState, compute_coverage
@@ -213,7 +213,7 @@ def describe_missing(missing: Iterable[CoverageRow]) -> Iterator[str]:
     >>> list(describe_missing([row]))
     ['AWS sells savings plans for p5; their prices are not in this catalog (refresh the prices).']
     """
-    groups = group_by(missing, lambda row: (row.provider, row.state, row.is_sold_elsewhere))
+    groups = group([((one.provider, one.state, one.is_sold_elsewhere), one) for one in missing])
     for (provider, state, is_elsewhere), rows in sorted(groups.items()):
         title = cloud_title(provider)
         if is_elsewhere:
@@ -248,9 +248,8 @@ def _list_options(rows: Iterable[CoverageRow], last: str) -> str:
             for machine in row.machines
         }
     parts = []
-    for families, options in group_by(
-        machines, lambda option: (*sorted(machines[option]),)
-    ).items():
+    alike = group([((*sorted(families),), option) for option, families in machines.items()])
+    for families, options in alike.items():
         sold = [_name(option) for option in options]
         more = len(families) - _MOST_FAMILIES
         shown = [*families[:_MOST_FAMILIES], *([f"{more} more families"] if more > 0 else [])]

@@ -295,9 +295,12 @@ class PlanModel:
         groups: dict[tuple[object, ...], list[CommitmentOption]] = {}
         for unit in self.problem.units:
             sizes = tuple(unit.size_in(quota.group) for quota in self.problem.quotas)
-            key = (unit.hours_per_month, sizes, unit.capacity, self._running_cost(unit))
+            key = (unit.hours_per_month, sizes, self._service(unit))
             groups.setdefault(key, []).append(unit)
         return list(groups.values())
+
+    def _service(self, unit: CommitmentOption) -> tuple[object, ...]:
+        return (unit.capacity, self._running_cost(unit))
 
     def _running_cost(self, unit: CommitmentOption) -> tuple[object, ...]:
         cash = unit.hour_cash if self.problem.limits_cash or self.spending else np.zeros(0)

@@ -35,7 +35,7 @@ from planner.usage.actuals_file import Group, Sums, read_actuals_file
 from planner.usage.machines import ONE_OF, find_machine_anywhere
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 from pricing.storage import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
@@ -239,7 +239,7 @@ class Variance:
         yield from describe_open_months(self.open_months)
 
     def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
-        groups = group_by(sorted(self.cells), lambda key: key[part])
+        groups = group([(key[part], key) for key in sorted(self.cells)])
         return [
             {name: value, **_summed(self.cells[key] for key in keys)}
             for value, keys in groups.items()

@@ -15,7 +15,7 @@ from planner.services.projects.reprice import PLAN_FIRST
 from planner.services.projects.saved_comparisons import may_approve
 from planner.services.teams.access import VIEW, require
 from pricing import catalog as catalogs
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 
 _UNREAD = ("answer", "rows", "given")
 
@@ -86,7 +86,7 @@ def project_summaries(
     projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
     current = current_revisions()
     rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
-    saved = group_by(rows.order_by(*PLAN_FIRST), lambda one: one.project_id)
+    saved = group([(one.project_id, one) for one in rows.order_by(*PLAN_FIRST)])
     paid, months = _actuals(projects)
     open_alerts = Counter(
         Alert.objects.filter(project__in=projects, acknowledged_at=None).values_list(

@@ -20,7 +20,7 @@ from planner.models import Project, SavedComparison, SavedPortfolio, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 
 _OF_ALL_PROJECTS = (
     *("quotas", "capex_budget", "capex_by_fiscal_year", "monthly_budget", "total_budget"),
@@ -212,7 +212,7 @@ class _Signed(NamedTuple):
     @classmethod
     def by(cls, team: Team, first: dt.date, requests: Sequence[tuple[Project, Request]]) -> _Signed:
         saved = SavedComparison.objects.filter(team=team, approved_at__isnull=False)
-        alone = group_by(saved.order_by("-approved_at"), lambda one: one.project_id)
+        alone = group([(one.project_id, one) for one in saved.order_by("-approved_at")])
         return cls(team, first, list(_joint_plans(team, requests, first)), alone)
 
 

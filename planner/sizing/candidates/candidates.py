@@ -26,7 +26,7 @@ from planner.sizing.runs.sample_run import SampleTask
 from planner.sizing.runs.schedule import Schedule, Window, lay_out, lay_out_months
 from planner.sizing.runs.served_run import ServingTask
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 from pricing.common.words import pluralize
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 
@@ -241,7 +241,7 @@ def nothing_fits(excluded: Mapping[str, str]) -> str:
         one, reason = get(slug), excluded[slug]
         return _NUMBER.sub("", reason.replace(one.name_with_memory, "").replace(one.name, ""))
 
-    alike = group_by(of_the_work or largest_first, bare)
+    alike = group([(bare(slug), slug) for slug in of_the_work or largest_first])
     listed = []
     for slugs in sorted(alike.values(), key=lambda g: (not _hours_of(excluded[g[0]]), -len(g)))[:3]:
         first = min(slugs, key=lambda slug: _hours_of(excluded[slug]))

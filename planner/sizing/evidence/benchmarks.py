@@ -11,7 +11,7 @@ from pathlib import Path
 from planner.contract.models.sample_models import find_sample_model
 from planner.sizing.evidence import read_rows, typed
 from pricing.common.invalid_input import InvalidInput
-from pricing.common.tables import group_by
+from pricing.common.tables import group
 
 _SUITE = re.compile(
     r"(-\d+)?-(lambda|ngc|nvlabs|llm-foundry|megatron-bridge|maxtext|mlperf-[\d.]+)$"
@@ -59,7 +59,7 @@ def measurements() -> tuple[Measurement, ...]:
 def benchmarks() -> dict[str, tuple[Measurement, ...]]:
     """Benchmarks that can size a workload of samples: those counted in samples, by slug."""
     counted = (row for row in measurements() if row.unit not in ("runs", "model_tflop"))
-    grouped = group_by(counted, lambda row: row.benchmark)
+    grouped = group([(row.benchmark, row) for row in counted])
     return {slug: tuple(rows) for slug, rows in grouped.items()}
 
 

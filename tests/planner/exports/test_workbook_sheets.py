@@ -102,7 +102,7 @@ def test_the_workbook_of_a_portfolio_shows_names_beside_its_ids() -> None:
     request = {
         "start": "2027-01",
         "horizon_months": 12,
-        "projects": [project("speech", burst(12, 2, 6, 96))],
+        "projects": [project("speech", burst(12, 2, 7, 96))],
         "what_if": False,
     }
     made = PORTFOLIO_FORMATS["xlsx"].make(planned(request))

@@ -70,8 +70,9 @@ def side_by_side(count: int = 3) -> dict[str, Any]:
 
 
 def rented(count: int) -> dict[str, Any]:
-    """Projects of half a year, each of which rents for itself."""
-    projects = [project(f"p{i}", burst(12, 2, 6, 96)) for i in range(count)]
+    """Projects of half a year, each of which rents for itself at a price that seldom moves."""
+    listed = {"providers": ["aws"], "purchase_options": ["on_demand"]}
+    projects = [project(f"p{i}", burst(12, 2, 6), constraints=listed) for i in range(count)]
     return {"start": "2027-01", "horizon_months": 12, "projects": projects}
 
 
