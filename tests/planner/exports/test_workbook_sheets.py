@@ -8,8 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import openpyxl
+import pytest
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.scenario import Purchase
 from planner.contract.figures import verdict_facts
 from planner.contract.labels import SCENARIO_TITLES, cloud_title, traits
 from planner.exports.csv_export import Context
@@ -17,7 +19,7 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.workbook import _source, as_workbook
 from tests.planner.exports.answers import KEYS, answer, plain_book, typed
 from tests.planner.exports.test_tables import REQUEST, sheets
-from tests.planner.portfolio.portfolios import H100, burst, planned, project
+from tests.planner.portfolio.portfolios import H100, burst, planned, project, relay
 
 
 def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:
@@ -128,3 +130,36 @@ def test_the_workbook_of_a_portfolio_shows_names_beside_its_ids() -> None:
     assert "accelerators (id)" not in counted
     options = {one["purchase option"].lower(): one["purchase option (id)"] for one in lines}
     assert options[label] == option
+
+
+def test_that_of_a_portfolio_holds_assumptions_with_sources_and_the_prices_used() -> None:
+    answer = planned(relay(2, 12))
+    book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
+    head, *assumed = book["Assumptions"].iter_rows(values_only=True)
+    ids = [row[head.index("Assumption (id)")] for row in assumed]
+    assert ids == [row.field for row in answer.assumptions]
+    assert [row[4] for row in assumed] == [row.source for row in answer.assumptions]
+    offers = {row[0]: row for row in book["Offers"].iter_rows(min_row=2, values_only=True)}
+    assert list(offers) == list(answer.offers)
+    for offer_id, offer in answer.offers.items():
+        assert offers[offer_id][8] == pytest.approx(float(offer.native_price_per_hour))
+        assert offers[offer_id][15] == offer.source
+    facts = {row[0]: row[1] for row in book["Summary"].iter_rows(values_only=True)}
+    assert f"AWS revision {answer.catalog[0].revision} of " in facts["Prices"]
+    lines = list(book["Lines"].iter_rows(values_only=True))
+    amounts = [row[lines[0].index("amount")] for row in lines[1:]]
+    assert sum(amounts) == pytest.approx(float(answer.total_cost), abs=0.005)
+
+
+def test_a_purchase_of_a_portfolio_stands_in_it_with_its_idle_months() -> None:
+    """In the months' own names, as in the CSV; a workbook of any plan that bought ended in 500."""
+    bought = Purchase(month=0, source="s", kind="server", units=2, first=0, last=5,
+                      idle_months=(1, 4), due_at_start="530000.00")  # fmt: skip
+    answer = planned(relay(1, 6))
+    answer = answer.model_copy(update={"purchases": (bought,)})
+    book = openpyxl.load_workbook(io.BytesIO(PORTFOLIO_FORMATS["xlsx"].make(answer)))
+    head, row = book["Purchases"].iter_rows(values_only=True)
+    purchase = dict(zip(head, row, strict=True))
+    assert purchase["idle months"] == "2027-02 2027-05"
+    assert (purchase["first"], purchase["last"]) == ("2027-01", "2027-06")
+    assert purchase["due at start"] == pytest.approx(530_000)

@@ -19,15 +19,14 @@ from pricing.providers.gcp import client
 from pricing.providers.gcp import provider as gcp
 from pricing.publish.batch import OfferBatch
 from pricing.publish.comparison import PublishedState, compare_lists
-from tests.pricing.isolation.after_publication import RATES, of_yesterday
-from tests.pricing.isolation.test_azure_regions import WholeListFails
+from tests.pricing.isolation.after_publication import RATES, kept_after, of_yesterday
 from tests.pricing.isolation.ways import WAYS
 from tests.pricing.providers import aws_tools, azure_tools, read_rows
 from tests.pricing.servers import azure_truth, gcp_truth
 from tests.pricing.servers.aws import FakeAws, region_of
 from tests.pricing.servers.aws_market import Market, small
 from tests.pricing.servers.azure import AzureServer
-from tests.pricing.servers.base import FakeServer, Request
+from tests.pricing.servers.base import FakeServer, Reply, Request
 from tests.pricing.servers.gcp import GcpServer
 from tests.pricing.servers.gcp_skus import CLOUD_TPU
 
@@ -35,6 +34,16 @@ LONG = os.environ.get("FAULTS") == "1"
 AZURE_REGIONS = ("westeurope", "northeurope", "eastus", "eastus2", "westus3", "japaneast")
 AWS_REGIONS = {"us-east-1": "1", "us-west-2": "1", "eu-west-1": "1.125", "ap-northeast-1": "1.25"}
 HERE, AWS_HERE = "westeurope", "eu-west-1"
+
+
+class WholeListFails(AzureServer):
+    """Its list of all regions ends after one page."""
+
+    def answer(self, request: Request) -> Reply:
+        wanted = request.query.get("$filter", [""])[0]
+        if "armRegionName" not in wanted and "$skip" in request.query:
+            return Reply(b"", 403)
+        return super().answer(request)
 
 
 class WideAzure(WholeListFails):
@@ -202,3 +211,12 @@ def _may_be_short(way: str, offer: Offer) -> bool:
 
 def _bare(offer: Offer) -> Offer:
     return (aws_tools if offer.provider == "aws" else read_rows).bare(offer)
+
+
+def test_where_the_whole_list_fails_the_known_regions_are_read() -> None:
+    with WholeListFails() as server:
+        rows = list(azure.fetch(azure_tools.context(server.settings)))
+    kept, told = kept_after(rows, azure_truth.truth(), read_rows.bare)
+    assert (kept, told) == (set(), [])
+    (part,) = (row for row in rows if isinstance(row, NotRead))
+    assert "the list of all regions" in part.reason

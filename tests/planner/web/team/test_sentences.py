@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -48,3 +49,15 @@ def test_the_history_names_each_step_taken() -> None:
     assert sentences.history_line(_saved(**steps)) == line
     back = _saved(sent_back_at=DAY, sent_back_as="bo")
     assert sentences.history_line(back).endswith(" · sent back 20 November 2026 by bo")
+
+
+@pytest.mark.parametrize(
+    ("budget", "cost", "says"),
+    [
+        (1000, 900, "The plan comes to 900 USD against a budget of 1,000 USD for all months: 100 "),
+        (1000, 1200, "a budget of 1,000 USD for all months: 200 USD over."),
+    ],
+)
+def test_the_sentence_says_what_is_left_or_over(budget: int, cost: int, says: str) -> None:
+    told = sentences.headroom_sentence("The plan comes to", Decimal(cost), Decimal(budget), "USD")
+    assert says in told.replace("\u00a0", " ")
