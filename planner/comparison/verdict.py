@@ -318,7 +318,7 @@ class VerdictWords:
     def _when_paid(self) -> str:
         signed = [line for line in self.plan.lines if line.source in self.plan.units_started]
         paid = {line.category for line in signed} & OBLIGATIONS
-        return " and pay upfront" if paid == {Category.UPFRONT} else ""
+        return " and prepay" if paid == {Category.UPFRONT} else ""
 
     def _expected(self) -> tuple[Decimal, float]:
         expected, error = self.facts.expected, self.facts.standard_error

@@ -134,7 +134,7 @@ def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> No
         payment_option="all_upfront",
     )
     assert (
-        " to sign and pay upfront."
+        " to sign and prepay."
         in build_verdict(compared(catalog(RENT, ahead), hours=600, **YEAR)).sentence
     )
     found = compared(catalog(RENT, offer("9", "capacity_block", count=1)), hours=600, **YEAR)
