@@ -103,7 +103,7 @@ def _addresses() -> Iterator[Call]:
             yield Call(f"{path} {name[:20]}={value[:12]}", plan(path, **{name: value}))
     yield Call("rows", plan(**{"rows.servers": "²"}), status=200)
     yield Call("market number", "/market/?min_accelerators=1e999999", status=400)
-    yield Call("market page", "/market/?page=1e999999", status=400)
+    yield Call("market page", "/market/?page=1e999999")
     nested = base64.urlsafe_b64encode(b"[" * 5000).decode()
     yield Call("nested cursor", page("/api/v1/offers/", cursor=nested), status=400)
     for text in ("p=%00", "p=abc", "p=9999999999999999999", "o=" + "9" * 500, "r=1&p=1e999999"):
