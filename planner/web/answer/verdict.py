@@ -215,12 +215,12 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     signed = [
         FigureRow(row.title, shown_as.get(row.words, row.words)) for row in _signed(answer, verdict)
     ]
-    limits = [budget_fact(one, verdict, answer.currency) for one in verdict.budget]
+    least = float(answer.assumption("choice.certainty") or 0)
+    limits = [budget_fact(one, least, answer.currency) for one in verdict.budget]
     if verdict.deadline and verdict.deadline_chance is not None:
         title = f"Deadline {parse_month(verdict.deadline):%B %Y}"
         words = f"kept in {percent(verdict.deadline_chance)} of cases"
-        is_likely_missed = labels.CHANCE_TO_MISS in verdict.sentence
-        limits.append(FigureRow(title, words, is_over=is_likely_missed))
+        limits.append(FigureRow(title, words, is_over=verdict.deadline_chance < least))
     signed = signed or [FigureRow("To sign or approve now", "nothing")]
     rows = signed[: MOST_FACTS - len(limits)]
     rows += limits
@@ -235,7 +235,7 @@ def first_facts(answer: ComparisonAnswer) -> list[FigureRow]:
     return rows[:MOST_FACTS]
 
 
-def budget_fact(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
+def budget_fact(use: BudgetUse, certainty: float, currency: str) -> FigureRow:
     """A budget and how likely it is kept; what is left of it where no chance is known."""
     budget = money(use.budget, currency)
     title = f"{labels.budget_title(use.kind, use.fiscal_year)} of {budget}"
@@ -244,5 +244,5 @@ def budget_fact(use: BudgetUse, verdict: Verdict, currency: str) -> FigureRow:
         rest = "all left"
     chance = "" if use.chance is None else f"kept in {percent(use.chance)} of cases"
     words = ", ".join(filter(None, (rest if use.headroom < 0 or not chance else "", chance)))
-    is_unsure = f"{budget} is kept in" in verdict.sentence
+    is_unsure = use.chance is not None and use.chance < certainty
     return FigureRow(title, words, is_over=use.headroom < 0 or is_unsure)
