@@ -13,6 +13,11 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 
+MOST_SHARED = 30
+"""Results that a process holds, of some megabytes each."""
+_solved: dict[tuple[str, int, dt.date], Compared] = {}
+"""Whose results hold the catalog, so that no other has its identity."""
+
 
 class Compared(ComparisonResults):
     """Results with the answer that is built from them."""
@@ -34,4 +39,10 @@ def compared(prices: Catalog = CATALOG, hours: Any = 4000, **fields: Any) -> Com
 
 
 def solved(request: dict[str, Any], prices: Catalog = CATALOG, today: dt.date = TODAY) -> Compared:
-    return Compared(solve(request, prices, today).preparation)
+    """Equal questions of the tests of a process share their results."""
+    key = repr(request), id(prices), today
+    if key not in _solved:
+        _solved[key] = Compared(solve(request, prices, today).preparation)
+        while len(_solved) > MOST_SHARED:
+            del _solved[next(iter(_solved))]
+    return _solved[key]
