@@ -20,7 +20,6 @@ TODAY = dt.date(2026, 11, 20)
 KINDS = ("nvidia-h100-80gb-sxm", "nvidia-a100-80gb-sxm")
 SIZES = (3, 5, 8, 12, 24, 40)
 """Peaks that do and do not fill nodes of eight."""
-LEAST_SAVING = 0.25
 MOST_MIB = 1024
 
 
@@ -97,21 +96,9 @@ def shares_rows() -> list[Row]:
     return [Row("shares of 20 projects, against by use", seconds, plan_s, hold, ok, "s")]
 
 
-def saving_row(seed: int) -> Row:
-    """Eight bursty projects, a machine of eight for a quarter of the months each."""
-    answer, _ = timed(portfolio(seed, 8, 36, 0.25, (8,)), shares="use", what_if=False)
-    saving = answer.saving_fraction or 0.0
-    servers = sum(row.units for row in answer.purchases if row.kind == "server")
-    alone = {one.alone_way for one in answer.projects}
-    hold = f">= {LEAST_SAVING:.0%} saved ({servers:.0f} servers; alone {', '.join(sorted(alone))})"
-    name = f"eight bursty projects, set {seed + 1}: saved, of apart"
-    return Row(name, 100 * saving, 100.0, hold, saving >= LEAST_SAVING, "%")
-
-
 def bench() -> list[Row]:
     bundled_catalog()
-    rows = [saving_row(seed) for seed in range(4)]
-    rows.append(plan_row(20, 5, 0.01))
+    rows = [plan_row(20, 5, 0.01)]
     if not SHORT:
         rows.append(plan_row(100, 60, 0.02, MOST_MIB))
         rows += shares_rows()
