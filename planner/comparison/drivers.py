@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 from planner.comparison.results import FEW_OUTCOMES, SMALL_SHARE, ComparisonResults
 from planner.contract.answer.risk import Driver
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import ON_DEMAND, OWNED, SPOT
 from planner.costing.analysis.outcomes import Outcomes, draw_ends
 from planner.costing.analysis.plan_costs import PlanCosts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
 from planner.comparison.results import ComparisonResults
@@ -12,6 +11,7 @@ from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import Category
 from planner.contract.answer.policy import Action, PolicyAnswer, Trigger, TriggerPrice, Unit
 from planner.contract.answer.verdict import DecisionPart
+from planner.contract.copies import cached_property
 from planner.costing.advice.decision import list_parts, write_units
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.policy import policy as costing

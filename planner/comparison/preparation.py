@@ -5,13 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from planner.contract.amounts import FiscalYears, next_month
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import cloud_title, join_place, name_region
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import NOWHERE, PlanRules, limit_places, resolve_rules

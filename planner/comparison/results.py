@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
 from planner.comparison.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import COMMITTED, OWNED
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.finance import Risk

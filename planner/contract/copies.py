@@ -1,16 +1,26 @@
-"""Copies of frozen dataclasses with some fields changed. PURE."""
+"""What frozen dataclasses work out once, and copies of them with some fields changed. PURE."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["replace"]
+__all__ = ["cached_property", "replace"]
 
 if TYPE_CHECKING:  # so that names and types of fields are checked
     from dataclasses import replace
+    from functools import cached_property
 else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 - as of functools
+        """As Python has it from 3.12 on. Before, all instances of a class share a lock: a short
+        comparison waited until a long one of the same process was solved."""
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
     def replace(instance, /, **changes):
         """What `dataclasses.replace` gives of a class that computes nothing when it is made, some
@@ -39,7 +49,7 @@ else:
         return copy
 
 
-@cache
+@functools.cache
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
     if hasattr(kind, "__post_init__") or "__slots__" in vars(kind):
         raise TypeError(f"{kind.__name__} is more than its fields; take dataclasses.replace")

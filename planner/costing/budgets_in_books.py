@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import (

@@ -30,12 +30,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.copies import cached_property
 from planner.contract.labels import traits
 from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.analysis.simulation import (

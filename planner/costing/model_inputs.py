@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.request.finance import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import spend_pools as other_costs

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from planner.contract.copies import cached_property
 from planner.costing.cost_model.spend_pools import bills_of, settle_pools
 from planner.costing.cost_model.terms import PaidWhen
 from planner.costing.model_inputs import ModelInputs

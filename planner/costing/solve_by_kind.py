@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.costing.optimizer.model import Effort
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
 from planner.costing.optimizer.solve import (

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.copies import cached_property
 from planner.costing.budgets_in_books import (
     MONTHLY,
     ROUNDS,

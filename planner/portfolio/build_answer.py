@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from itertools import chain
 
 from planner.comparison.answer import build_assumptions, build_catalog, build_offer, build_server
@@ -21,6 +20,7 @@ from planner.contract.answer.portfolio import (
     SharedPool,
 )
 from planner.contract.answer.scenario import Purchase
+from planner.contract.copies import cached_property
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
 from planner.contract.request.portfolio import DEFAULT_JOB_HOURS
 from planner.costing.advice.verdict import capital_to_approve, contract_terms, obligation_to_sign

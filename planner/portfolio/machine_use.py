@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from math import ceil
 from typing import Literal, NamedTuple
 
@@ -23,6 +22,7 @@ from planner.contract.answer.portfolio import (
     ProjectUse,
 )
 from planner.contract.answer.scenario import Purchase
+from planner.contract.copies import cached_property
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import DATED
 from planner.costing.optimizer.problem import Floats

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 
 from planner.comparison.early_finish import finish_early, runs_to_lay
 from planner.comparison.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.copies import cached_property
 from planner.contract.labels import SCENARIO_TITLES
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.choice import Terms

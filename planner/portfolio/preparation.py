@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from planner.comparison.preparation import Preparation
 from planner.contract.amounts import count_months
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.copies import cached_property
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest

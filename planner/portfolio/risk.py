@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from planner.comparison.results import range_of_plan
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause, PortfolioRange
+from planner.contract.copies import cached_property
 from planner.contract.request.finance import Risk
 from planner.costing.analysis.outcomes import (
     Outcomes,

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.copies import cached_property
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,6 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from planner.contract.accelerator_names import describe_reading
 from planner.contract.amounts import count_months
@@ -20,7 +19,7 @@ from planner.contract.answer.estimate import (
     HoursRange,
     RunFigures,
 )
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import NO_RANGE_HERE
 from planner.contract.request.workload import (
     Count,

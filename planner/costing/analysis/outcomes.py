@@ -37,12 +37,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.risk import Cause
+from planner.contract.copies import cached_property
 from planner.contract.request.finance import Risk as RiskRequest
 from planner.costing.assumptions.assumptions import Assumptions, default
 from planner.costing.cost_model.capacity_source import CapacitySource

@@ -38,13 +38,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import Cause
+from planner.contract.copies import cached_property
 from planner.costing.analysis.outcomes import (
     Outcomes,
     PriceDrivers,

@@ -8,14 +8,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import OWNED
 from planner.costing.cost_model.charges import (
     CAPITAL,

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.copies import cached_property
 from planner.costing.cost_model.terms import ChargeTiming, PaidWhen, Term
 
 Floats = NDArray[np.float64]

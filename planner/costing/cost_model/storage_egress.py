@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.request.finance import Data, DataHome
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import storage_prices

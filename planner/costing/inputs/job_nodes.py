@@ -14,11 +14,11 @@ those of one job in one rack (Azure, ND GB200 v6, 2026).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.copies import cached_property
 from planner.contract.request.rules import LARGEST_NODE, PlanRules
 from planner.sizing.demand import Candidate
 from planner.sizing.footprint.memory import RACK_DOMAIN, fast_domain

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from planner.contract.accelerator_names import find_software
 from planner.contract.amounts import count_months, number_month
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints

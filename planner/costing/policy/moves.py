@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.costing.analysis.plan_costs import Cohort, PlanCosts, RentMix
 from planner.costing.analysis.samples import Samples
 from planner.costing.analysis.simulation import Simulation, chunks_of_one_slip, pay_work

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.scenario import CapacityRow, CostLine, Relaxation
+from planner.contract.copies import cached_property
 from planner.costing.cost_model.charges import CAPITAL, FINANCING
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.problem import ConflictingConstraint

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.answer.estimate import MemoryBreakdown, Parallelism
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import GIB
 from planner.sizing.footprint.training_flops import (

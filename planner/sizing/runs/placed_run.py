@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 from planner.contract.accelerator_memory import usable_gib
 from planner.contract.answer.estimate import Neighbour, RolloutFigures, RunFigures
-from planner.contract.copies import replace
+from planner.contract.copies import cached_property, replace
 from planner.contract.models.config import other_layers, read_fields
 from planner.contract.models.count_parameters import read_config
 from planner.contract.models.known_models import context_of

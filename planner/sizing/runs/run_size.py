@@ -10,11 +10,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 from typing import Protocol
 
 from planner.contract.answer.estimate import RunFigures
+from planner.contract.copies import cached_property
 from planner.sizing.performance.goodput import (
     CHECKPOINT_HOURS,
     daly_interval,
