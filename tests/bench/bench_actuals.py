@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.bench.row import SHORT, Row
+from tests.bench.site.served import unlimited
 
 ROOT = Path(__file__).parents[2]
 ROWS = 10_000 if SHORT else 100_000
@@ -164,13 +164,7 @@ def _bench_upload() -> list[Row]:
         done = subprocess.run(
             [sys.executable, "-c", _LOAD, str(file)],
             cwd=ROOT,
-            env=os.environ
-            | {
-                "DJANGO_SETTINGS_MODULE": "planner.settings",
-                "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3",
-                "DEBUG": "1",
-                "LOG_LEVEL": "ERROR",
-            },
+            env=unlimited(folder),
             check=True,
             capture_output=True,
             text=True,

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import statistics
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -26,7 +23,7 @@ from pricing.bundled.catalog import read_exchange_rates, read_offers, read_regio
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
-from tests.bench.row import SHORT, Row
+from tests.bench.row import SHORT, Row, processor_ms
 
 TODAY = dt.date(2026, 11, 20)
 FLOOR_MS = 100.0
@@ -106,18 +103,6 @@ REQUESTS = {
         }
     ),
 }
-
-
-def processor_ms(work: Callable[[], object], times: int = 5) -> float:
-    """Median processor time of `work`, ms: a comparison runs in one thread, so that on a free
-    machine it is the time that a caller waits, and on a busy one still means something."""
-    work()
-    taken = []
-    for _ in range(3 if SHORT else times):
-        began = time.process_time()
-        work()
-        taken.append((time.process_time() - began) * 1e3)
-    return statistics.median(taken)
 
 
 def floor_work() -> int:

@@ -7,7 +7,6 @@ layout: that nothing is there.
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 from tests.bench.row import SHORT, Row
-from tests.bench.site.served import serve
+from tests.bench.site.served import serve, unlimited
 from tests.planner.web.browser import launch
 
 PLAN = (
@@ -67,13 +66,10 @@ _EDIT = """async value => {
 def served() -> Iterator[str]:
     """The planner with its bundled catalog in a database of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {
-            "DATABASE_URL": f"sqlite:///{folder}/pages.sqlite3",
+        environment = unlimited(folder) | {
             "DEBUG": "0",
             "SECRET_KEY": "only-for-this-measurement-" + "x" * 40,
             "ALLOWED_HOSTS": "127.0.0.1",
-            "DJANGO_SETTINGS_MODULE": "tests.served_settings",
-            "LOG_LEVEL": "WARNING",
         }
         for command in ("migrate", "load_catalog", "collectstatic --noinput"):
             run = [sys.executable, "manage.py", *command.split(), "--verbosity", "0"]

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from planner.comparison import solve
 from planner.costing.analysis.simulation import simulation_of
-from tests.bench.bench_compare import REQUESTS, TODAY, bundled, processor_ms
-from tests.bench.row import Row
+from tests.bench.bench_compare import REQUESTS, TODAY, bundled
+from tests.bench.row import Row, processor_ms
 
 Floats = NDArray[np.float64]
 FITTED_MS = 80.0

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 from planner.comparison import TooMuchWork, compare
 from planner.costing.optimizer.work import WorkMeter
-from tests.bench.bench_compare import TODAY, bundled, processor_ms, request
-from tests.bench.row import Row
+from tests.bench.bench_compare import TODAY, bundled, request
+from tests.bench.row import Row, processor_ms
 from tests.planner.test_worst_requests import measure, peak_megabytes
 from tests.planner.worst_requests import LARGEST, WORST, build_request
 
@@ -34,22 +34,18 @@ def bench() -> list[Row]:
     began = time.process_time()
     ask()
     ours = (time.process_time() - began) * 1e3
+    within = f"<= {MOST_MEGABYTES:g} MB"
     return [
         Row("worst request known", ours, floor, f"<= {HOLD:g} ×", ours <= HOLD * floor),
-        Row(
-            "worst request known: growth over the idle process",
-            megabytes,
-            idle,
-            f"<= {MOST_MEGABYTES:g} MB",
-            megabytes <= MOST_MEGABYTES,
-            "MB",
-        ),
-        Row(
-            "largest request: the same",
-            largest,
-            idle,
-            f"<= {MOST_MEGABYTES:g} MB",
-            largest <= MOST_MEGABYTES,
-            "MB",
+        *(
+            Row(
+                f"{which}: growth over the idle process",
+                mb,
+                idle,
+                within,
+                mb <= MOST_MEGABYTES,
+                "MB",
+            )
+            for which, mb in (("worst request known", megabytes), ("largest request", largest))
         ),
     ]
