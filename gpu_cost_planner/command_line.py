@@ -14,10 +14,8 @@ from typing import Any
 
 from gpu_cost_planner.server import add_server, load_catalog
 from gpu_cost_planner.version import read_version
-from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, PORTFOLIO
+from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, JOB_FILE, LADDER, PORTFOLIO
 from planner.commands.command import REFUSED, Command
-from planner.commands.job_file import JOB_FILE
-from planner.commands.ladder import LADDER
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
 

@@ -10,7 +10,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from rich.table import Table
 
@@ -42,42 +42,23 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 
 MAX_FILES = 1_000
-
-
-_TEXTS = (
-    ("by", DEFAULT_BY, f"what to sum by, with commas: {', '.join(DIMENSIONS)}", None),
-    (
-        *("project-by", DEFAULT_SOURCES),
-        *("where a project's name stands, in order: tag:NAME, account, user", None),
-    ),
-    (
-        *("idle-price", ()),
-        *(
-            "what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
-            "PRICE",
-        ),
-    ),
-    ("start", (), "first month of the plan, such as 2027-01", None),
-    ("request", (), "write the demand as a request for compare, or for portfolio", "FILE"),
-    ("pack", (), "plan all projects and write the plan to a file: .xlsx, .csv, .json", "FILE"),
-)
-"""Argument, default, help and what stands for its value."""
-_REPEATED = (
-    (
-        *("rule", "SOURCE:PATTERN=PROJECT"),
-        "what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
-        "partition:…; the first that matches holds, before --project-by",
-    ),
-    ("map", "COLUMN=NAME", "read a column of one's own table by another name"),
-    (
-        *("name", "NAME=ACCELERATOR"),
-        "what files mean by a name, such as a100=A100-80GB; kept beside them",
-    ),
-)
-_FLAGS = {
+_HELP = {
     "json": "print everything as JSON",
     "strict": "refuse files with rows that are not understood",
     "portfolio": "plan all projects together: each account, team or label is one",
+    "by": f"what to sum by, with commas: {', '.join(DIMENSIONS)}",
+    "project-by": "where a project's name stands, in order: tag:NAME, account, user",
+    "idle-price": "what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
+    "start": "first month of the plan, such as 2027-01",
+    "request": "write the demand as a request for compare, or for portfolio",
+    "pack": "plan all projects and write the plan to a file: .xlsx, .csv, .json",
+    "rule": "what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
+    "partition:…; the first that matches holds, before --project-by; may be repeated",
+    "map": "read a column of one's own table by another name; may be repeated",
+    "name": "what files mean by a name, such as a100=A100-80GB; kept beside them; may be repeated",
+    "forecast": "months to forecast; 0 for none",
+    "growth": "as in the year before and more: 0.4 is 40 %%",
+    "accelerator": "accelerator to forecast, by its name",
 }
 
 
@@ -85,18 +66,24 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="bills, logs, folders; - reads standard input"
     )
-    for name, text in _FLAGS.items():
-        parser.add_argument(f"--{name}", action="store_true", help=text)
-    for name, default, text, metavar in _TEXTS:
-        parser.add_argument(f"--{name}", default=",".join(default), metavar=metavar, help=text)
-    for name, metavar, text in _REPEATED:
-        text = f"{text}; may be repeated"
-        parser.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=text)
-    months, growth = UsageQuestion.forecast_months, "as in the year before and more: 0.4 is 40 %%"
-    text = "months to forecast; 0 for none"
-    parser.add_argument("--forecast", type=int, default=months, metavar="MONTHS", help=text)
-    parser.add_argument("--growth", type=float, metavar="FRACTION", help=growth)
-    parser.add_argument("--accelerator", help="accelerator to forecast, by its name")
+    flag: dict[str, Any] = {"action": "store_true"}
+    repeated: dict[str, Any] = {"action": "append", "default": []}
+    months = UsageQuestion.forecast_months
+    kinds = dict.fromkeys(("json", "strict", "portfolio"), flag) | {
+        "by": {"default": ",".join(DEFAULT_BY)},
+        "project-by": {"default": ",".join(DEFAULT_SOURCES)},
+        "idle-price": {"default": "", "metavar": "PRICE"},
+        "start": {"default": ""},
+        "request": {"default": "", "metavar": "FILE"},
+        "pack": {"default": "", "metavar": "FILE"},
+        "rule": repeated | {"metavar": "SOURCE:PATTERN=PROJECT"},
+        "map": repeated | {"metavar": "COLUMN=NAME"},
+        "name": repeated | {"metavar": "NAME=ACCELERATOR"},
+        "forecast": {"type": int, "default": months, "metavar": "MONTHS"},
+        "growth": {"type": float, "metavar": "FRACTION"},
+    }
+    for name, text in _HELP.items():
+        parser.add_argument(f"--{name}", help=text, **kinds.get(name, {}))
 
 
 def read_question(options: Options) -> UsageQuestion:
