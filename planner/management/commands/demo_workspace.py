@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
@@ -20,28 +19,15 @@ class Command(DatabaseCommand):
     requires_system_checks = ()
     help = "Make a demo workspace with people of every role (development only)."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--new-password", action="store_true", help="give its people a new password"
-        )
-
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             self.stdout.write("Demo workspace: not made where DEBUG=0.")
             return
         people, password = ", ".join(demo_workspace.PEOPLE), secrets.token_urlsafe(9)
+        how = "(lost the password? manage.py changepassword NAME)"
         if not demo_workspace.exists():
             if not catalog.revisions_in_force():
                 raise CommandError("The demo workspace needs prices first: manage.py load_catalog")
             demo_workspace.make(password)
-        elif options["new_password"]:
-            demo_workspace.set_password(password)
-        else:
-            self.stdout.write(
-                f"Demo workspace: sign in as {people} "
-                "(lost the password? manage.py demo_workspace --new-password)"
-            )
-            return
-        self.stdout.write(
-            f"Demo workspace: sign in as {people}\nwith the password {password} (shown only once)"
-        )
+            how = f"\nwith the password {password} (shown only once)"
+        self.stdout.write(f"Demo workspace: sign in as {people} {how}")

@@ -34,9 +34,9 @@ def made(django_db_setup, django_db_blocker):
         transaction.set_rollback(True)
 
 
-def told(**options) -> str:
+def told() -> str:
     out = io.StringIO()
-    call_command("demo_workspace", stdout=out, **options)
+    call_command("demo_workspace", stdout=out)
     return out.getvalue()
 
 
