@@ -89,9 +89,8 @@ def render_operations() -> str:
     """A table of operations for each first part of the address."""
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for row in _operations():
-        groups.setdefault(
-            row[0].strip("`").split("/api/v1/")[-1].split("/")[0] or "root", []
-        ).append(row)
+        first = row[0].strip("`").split("/api/v1/")[-1].split("/")[0]
+        groups.setdefault(first, []).append(row)
     return "\n\n".join(
         f"## {group}\n\n{format_table(('operation', 'what it does', 'parameters'), rows)}"
         for group, rows in sorted(groups.items())

@@ -16,7 +16,7 @@ class PlannerConfig(AppConfig):
         whoever signs in with a company account."""
         from allauth.account.signals import user_logged_in
 
-        from planner.services.alerts.price_notices import tell
+        from planner.services.alerts.alerts import tell
         from pricing.publish.publication import refresh_ended, revision_published
 
         user_logged_in.connect(_follow_groups, dispatch_uid="company-groups")

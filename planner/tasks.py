@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from planner.celery import app
-from planner.services import schedule
 from planner.services.jobs import background, jobs
 from planner.services.webhooks import webhooks
 
@@ -19,7 +18,7 @@ def do_next_job() -> bool:
 
 @app.task  # type: ignore[untyped-decorator]
 def look_after() -> None:
-    schedule.look_after()
+    jobs.look_after()
 
 
 @app.task  # type: ignore[untyped-decorator]

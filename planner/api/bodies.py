@@ -18,7 +18,7 @@ from planner.contract.request.portfolio import PortfolioRequest
 from planner.contract.validation import Currency, Number, RequestModel, shown
 from planner.models import BudgetPeriod, Scope
 from planner.models.project import REASON_LENGTH
-from planner.services.projects.sweeps import MAX_REQUESTS
+from planner.services.projects.comparisons import MAX_REQUESTS
 
 
 class Body(RequestModel):

@@ -16,7 +16,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from planner.models import Access, Scope, access_of
 from planner.services.teams.access import require_scope
-from planner.services.teams.tokens import access_for_token
+from planner.services.teams.teams import access_for_token
 from planner.services.work_budget import client_address, recognise_token
 
 COMPUTING_SHARE = 10

@@ -20,8 +20,7 @@ from planner.api.answers import INCLUDE, AnswerView
 from planner.api.bodies import BODIES
 from planner.api.callers import MarketAccess
 from planner.api.idempotency import HEADER
-from planner.api.problems import ProblemSerializer
-from planner.api.shapes import COMPUTED
+from planner.api.shapes import COMPUTED, ProblemSerializer
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
@@ -72,7 +71,7 @@ class PlannerSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         in_team = len(self._parts) > 2 and self._parts[0] == "teams"
         named = [part for part in self._parts if part[0] != "{"]
-        return [named[1] if in_team else next(iter(named), "resources")]
+        return [named[1 if in_team else 0]]
 
     def get_operation_id(self) -> str:
         nouns = [part.replace("-", "_") for part in self._parts if part[0] != "{"]

@@ -41,9 +41,10 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services.actuals.completion import Completion
-from planner.services.alerts.project_summaries import changes_since
-from planner.services.projects.reprice import Repriced
+from planner.services.actuals.actuals import Completion
+from planner.services.alerts.alerts import changes_since
+from planner.services.projects.projects import Repriced
+from pricing.common.problems import TYPE
 
 
 def _name_of(source: str) -> serializers.CharField:
@@ -298,3 +299,29 @@ class Usage(AnswerModel):
 
 
 COMPUTED: tuple[type[AnswerModel], ...] = (AnswerSummary, *(Me, Repriced, Variance, Usage))
+
+
+class ProblemErrorSerializer(serializers.Serializer[Any]):
+    field = serializers.CharField(allow_blank=True)
+    code = serializers.CharField(
+        help_text="required, unknown_field, unknown_value, out_of_range, wrong_type, invalid, or "
+        "more for what is not listed."
+    )
+    value = serializers.JSONField(help_text="The plain value that was refused; null for any other.")
+    message = serializers.CharField()
+    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """RFC 9457 problem details; `errors` names each field that was refused."""
+
+    type = serializers.CharField(help_text=f"`{TYPE}` and the code.")
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    code = serializers.CharField(
+        help_text="What kind of refusal it is, such as invalid_request, not_authenticated, "
+        "not_found, conflict or throttled."
+    )
+    detail = serializers.CharField(allow_blank=True)
+    remedy = serializers.CharField(allow_blank=True, help_text="What would do; may be empty.")
+    errors = ProblemErrorSerializer(many=True)  # type: ignore[assignment]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from planner.api.views import comparisons, documents, projects, sweeps, teams
+from planner.api.views import comparisons, documents, projects, teams
 from planner.exports import FORMATS, address_format
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 
@@ -22,12 +22,11 @@ router.register("projects", projects.ProjectsView, "project")
 router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
 router.register("saved-comparisons", projects.SavedComparisonsView, "saved-comparison")
 router.register("saved-portfolios", projects.SavedPortfoliosView, "saved-portfolio")
-router.register("sweeps", sweeps.SweepsView, "sweep")
+router.register("sweeps", comparisons.SweepsView, "sweep")
 router.register("jobs", teams.JobsView, "job")
 router.register("alerts", teams.AlertsView, "alert")
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", documents.RootView.as_view(), name="root"),
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
     path("portfolios/", comparisons.PortfoliosView.as_view(), name="portfolios"),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from planner.contract.amounts import add_months, format_month
 from planner.models import Membership, Role, SavedComparison, Team, access_of
 from planner.services.actuals import actuals
-from planner.services.projects import projects, saved_comparisons
+from planner.services.projects import projects
 from planner.services.teams import teams
 from pricing import catalog as catalogs
 
@@ -78,24 +78,14 @@ def make(password: str) -> Team:
     }
     project = projects.create_project(editor, team, values)
     plan, _ = (
-        saved_comparisons.submit(
-            editor,
-            saved_comparisons.save_comparison(
-                editor, project, name=name, pinned=catalogs.current()
-            ),
+        projects.submit(
+            editor, projects.save_comparison(editor, project, name=name, pinned=catalogs.current())
         )
         for name in ("Plan of record", "Next year's plan")
     )
-    plan = saved_comparisons.approve(approver, plan)
+    plan = projects.approve(approver, plan)
     actuals.load_actuals(editor, project, io.BytesIO(_billed(plan).encode()), "billed.csv")
     return team
-
-
-def set_password(password: str) -> None:
-    """The same new password for everybody of the workspace."""
-    for person in get_user_model().objects.filter(username__in=PEOPLE):
-        person.set_password(password)
-        person.save()
 
 
 def _person(name: str, password: str) -> Any:

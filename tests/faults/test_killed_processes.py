@@ -48,12 +48,12 @@ from django.core.management import call_command
 call_command("migrate", verbosity=0)
 call_command("load_catalog", verbosity=0)
 from planner.models import Schedule, Scope, access_of
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 from planner.services.webhooks import webhooks
 user = User.objects.create_user("operator", password="quiet-visitor-7")
 team = teams.create_team(access_of(user), "Faulty")
 access = access_of(User.objects.get())
-_, secret = tokens.create_token(
+_, secret = teams.create_token(
     access, team, name="t", scopes=[Scope.READ, Scope.WRITE], days=1, is_service=True)
 hook = webhooks.add_endpoint(access, team, {"url": sys.argv[1], "events": []})
 missed = timezone.now() - timedelta(hours=12)

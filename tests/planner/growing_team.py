@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.models import Job, Project, Role, WebhookEndpoint
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 from planner.services.webhooks import webhooks
 from pricing.models import QuarantinedPart, RefreshRun
 from tests.planner.api.world import SERVER
@@ -21,7 +21,7 @@ def grow(work: Workspace, name: str) -> dict[str, Any]:
     member = person(name)
     member.memberships.create(team=work.team, role=Role.VIEWER)
     teams.invite(owner, work.team, Role.VIEWER)
-    tokens.create_token(owner, work.team, name=name, scopes=["read"], days=3)
+    teams.create_token(owner, work.team, name=name, scopes=["read"], days=3)
     teams.add_quote(owner, work.team, {"slug": name, "label": name, "server": SERVER})
     hook = webhooks.add_endpoint(
         owner, work.team, {"url": "jsons://a.example.com/", "events": ["project.price_moved"]}

@@ -22,8 +22,8 @@ from planner.models import (
     access_of,
 )
 from planner.services.portfolio import portfolios
-from planner.services.projects import projects, saved_comparisons
-from planner.services.teams import tokens
+from planner.services.projects import projects
+from planner.services.teams import teams
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from tests.planner.costing.market_of import H100, offer
@@ -98,7 +98,7 @@ class Workspace:
             scopes=ALL_SCOPES,
             is_operator=True,
         )
-        _, secret = tokens.create_token(
+        _, secret = teams.create_token(
             giver,
             self.team,
             name="-".join(scopes),
@@ -120,9 +120,7 @@ class Workspace:
 
     def saved(self, project: Project | None = None, **values: Any) -> SavedComparison:
         project = project or self.project()
-        return saved_comparisons.save_comparison(
-            self.access(), project, name="First plan", **values
-        )
+        return projects.save_comparison(self.access(), project, name="First plan", **values)
 
     def portfolio(self, role: Role = Role.OWNER, **values: Any) -> SavedPortfolio:
         plain = {

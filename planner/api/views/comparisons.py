@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
+from django.db import models
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.answers import AnswerView, render_answer
+from planner.api.base import TeamViewSet
+from planner.api.bodies import NewSweep
 from planner.api.callers import access_of_request
 from planner.api.idempotency import Write, idempotent
 from planner.api.parsers import FileParser
 from planner.api.responses import require_length
-from planner.api.shapes import JobSerializer, Usage, accepted, wants_job
+from planner.api.shapes import JobSerializer, ProblemErrorSerializer, Usage, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.models import Access, Team
+from planner.models import Access, Job, SweepRow, Team
 from planner.services.jobs import jobs
+from planner.services.jobs.jobs import SWEEP
 from planner.services.portfolio import portfolios
 from planner.services.projects import comparisons
-from planner.services.teams.team_rates import rules_of
-from planner.services.teams.teams import resolve_team
+from planner.services.projects.comparisons import start_sweep, values_at
+from planner.services.teams.teams import resolve_team, rules_of
 from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
@@ -40,7 +47,7 @@ from planner.usage.question import (
     UsageQuestion,
     answer_usage,
 )
-from pricing.api.pages import PlainView
+from pricing.api.pages import PAGE_PARAMETERS, PlainView
 from pricing.api.rest import Query
 from pricing.api.schema import number_to, parameter
 from pricing.common.invalid_input import InvalidInput
@@ -219,3 +226,61 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
         max_rows=WAITING_ROWS,
         **values,
     )
+
+
+# Sweeps -----------------------------------------------------------------------------------
+
+
+class SweepRowSerializer(serializers.ModelSerializer[SweepRow]):
+    """Either `row`, figures of the answer, or `errors`."""
+
+    values = serializers.SerializerMethodField()
+    row = serializers.SerializerMethodField()
+    errors = ProblemErrorSerializer(many=True, read_only=True, allow_null=True)  # type: ignore[assignment]
+
+    class Meta:
+        model = SweepRow
+        exclude = ("id", "sweep")
+
+    @extend_schema_field(
+        {"type": ["object", "null"], "additionalProperties": {"type": ["string", "number", "null"]}}
+    )
+    def get_row(self, row: SweepRow) -> Any:
+        return row.row
+
+    @extend_schema_field({"type": "object", "additionalProperties": {}})
+    def get_values(self, row: SweepRow) -> dict[str, Any]:
+        """The varied fields with their values here."""
+        return values_at(self.context["sweep"], row.index)
+
+
+class SweepsView(TeamViewSet):
+    """Comparisons by the thousand, made as jobs at the prices in force when the sweep began."""
+
+    model = Job
+    related = ("team",)
+    query_parameters = {"rows": PAGE_PARAMETERS}
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(kind=SWEEP)
+
+    @extend_schema(request=NewSweep, responses={HTTPStatus.ACCEPTED: JobSerializer})
+    @idempotent
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response | Write:
+        """Compares a list of requests, or a request with each combination of some values, as a job;
+        its rows can be read before it is over."""
+        values = self.read_body(NewSweep)
+        if values.keys() - {"team"} not in ({"requests"}, {"request", "variations"}):
+            raise InvalidInput("requests", "give either these, or request and variations")
+        team = resolve_team(self.access, values.pop("team", None))
+        return lambda: accepted(start_sweep(self.access, team, **values))
+
+    @extend_schema(responses=SweepRowSerializer(many=True))
+    @action(detail=True)
+    def rows(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The rows that are written, in the order of the requests."""
+        sweep = self.get_object()
+        self.page_order = ("index",)  # type: ignore[misc]
+        page = self.paginate_queryset(sweep.rows.all())
+        rows = SweepRowSerializer(page, many=True, context={"sweep": sweep})
+        return self.get_paginated_response(rows.data)

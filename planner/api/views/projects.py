@@ -36,13 +36,13 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import export_saved, offer_file
 from planner.models import ActualsUpload, Project, SavedComparison, SavedPortfolio, State
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import estimate_completion
-from planner.services.alerts import project_summaries
+from planner.services.actuals.actuals import estimate_completion
+from planner.services.alerts import alerts
 from planner.services.alerts.alerts import excess_over_budget
 from planner.services.portfolio import portfolios
-from planner.services.portfolio.team_request import portfolio_of_projects
-from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import Repriced, reprice
+from planner.services.portfolio.portfolios import portfolio_of_projects
+from planner.services.projects import projects
+from planner.services.projects.projects import Repriced, reprice
 from planner.services.teams import teams
 from planner.services.teams.access import APPROVE, EDIT, VIEW, require
 from planner.services.teams.teams import resolve_team
@@ -154,19 +154,19 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     }
     query_parameters = {"export": ("scenario",)}
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
-    change = staticmethod(saved_comparisons.change_saved)
-    delete_row = staticmethod(saved_comparisons.delete_saved)
+    change = staticmethod(projects.change_saved)
+    delete_row = staticmethod(projects.delete_saved)
 
     @cached_property
     def current_revisions(self) -> dict[str, int]:
-        return project_summaries.current_revisions()
+        return alerts.current_revisions()
 
     def prepare_row(self, values: Values) -> Callable[[], SavedComparison]:
         key = values.pop("project")
         project = Project.objects.for_access(self.access).filter(pk=key).first()
         if project is None:
             raise InvalidInput("project", f"'{key}' is nothing that you may see")
-        return saved_comparisons.prepare_comparison(self.access, project, **values)
+        return projects.prepare_comparison(self.access, project, **values)
 
     @extend_schema(request=None, responses=Repriced)
     @action(detail=True, methods=["post"])
@@ -180,14 +180,14 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @action(detail=True, methods=["post"])
     def submit(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """From draft to submitted."""
-        return self._move(saved_comparisons.submit)
+        return self._move(projects.submit)
 
     @extend_schema(request=bodies.SendBack)
     @action(detail=True, methods=["post"], url_path="send-back")
     def send_back(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """From submitted to draft again, with a reason where one is given."""
         values = self.read_body(bodies.SendBack)
-        return self._move(partial(saved_comparisons.send_back, **values))
+        return self._move(partial(projects.send_back, **values))
 
     @extend_schema(request=bodies.Approve)
     @action(detail=True, methods=["post"])
@@ -196,14 +196,14 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         its project it is refused (409, `over_budget`) unless the body says `confirm`."""
         saved = self.get_object()
         is_confirmed = self.read_body(bodies.Approve).get("confirm")
-        excess = None if is_confirmed else excess_over_budget(saved)
+        excess = None if is_confirmed else excess_over_budget(saved.project, saved)
         if excess is not None and saved.state == State.SUBMITTED:
             detail = (
                 f"It is {excess:,.2f} {saved.read_summary().currency} over its project's budget"
             )
             way_on = 'repeat with {"confirm": true} to approve it'
             raise Refusal(HTTPStatus.CONFLICT, "over_budget", f"{detail}; {way_on}.")
-        return self._move(saved_comparisons.approve)
+        return self._move(projects.approve)
 
     def _move(self, move: Any) -> Response:
         row = self.get_object()

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
 from planner.management.team_argument import operator_access, pick_team
-from planner.services.housekeeping.deletion import (
+from planner.services.housekeeping.retention import (
     delete_account,
     delete_team,
     list_sole_member_teams,

@@ -1,15 +1,17 @@
-"""The budget watch: after each refresh of prices, watched projects are priced again.
+"""What a team or an operator is told: alerts, notices, projects at a glance.
 
-What holds is an alert once, sent to webhooks; it ends when it holds no longer.
+After each refresh of prices, watched projects are priced again. What holds is an alert once, sent
+to webhooks; it ends when it holds no longer.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -17,6 +19,7 @@ from django.utils import timezone
 from planner.contract.amounts import format_money, format_month
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import AlertCause, ComparisonAnswer, summarize_answer
+from planner.contract.labels import cloud_title
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -28,25 +31,31 @@ from planner.models import (
     JobState,
     Project,
     SavedComparison,
+    State,
+    Team,
     WebhookEvent,
     watched_projects,
 )
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
-from planner.services.projects.projects import project_currency
-from planner.services.projects.reprice import Repriced, current_plan, reprice
-from planner.services.teams.access import EDIT, record, require
+from planner.services.projects.projects import (
+    PLAN_FIRST,
+    Repriced,
+    current_plan,
+    may_approve,
+    project_currency,
+    reprice,
+)
+from planner.services.teams.access import EDIT, VIEW, record, require
 from planner.services.webhooks.webhooks import emit, link_to
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group
 from pricing.common.words import capitalize_first
+from pricing.models import RefreshRun
+from pricing.publish.refresh import RefreshResult
+from pricing.revisions import list_newly_unread
 
-_EVENTS = {
-    AlertKind.PRICE_MOVE: WebhookEvent.PRICE_MOVED,
-    AlertKind.NOT_FEASIBLE: WebhookEvent.PRICE_MOVED,
-    AlertKind.TRIGGER_CROSSED: WebhookEvent.PRICE_MOVED,
-    AlertKind.BUDGET_OVERRUN: WebhookEvent.BUDGET_OVERRUN,
-}
 PAID = "What was paid"
 """How a message on what was paid begins."""
 WATCHER = Access(name="budget watch", scopes=ALL_SCOPES)
@@ -182,11 +191,11 @@ def _find_crossed(plan: SavedComparison, now: ComparisonAnswer) -> Iterator[Find
         return
 
 
-def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:
-    """The project's budget for all months of the plan, in the plan's currency."""
-    if not project.budget:
+def budget_over_horizon(project: Project, plan: SavedComparison | None) -> Decimal | None:
+    """The project's budget for all months of the plan; without a plan, only a total is known."""
+    if not project.budget or (plan is None and project.budget_period != BudgetPeriod.TOTAL):
         return None
-    months = int(plan.request.get("horizon_months", 36))
+    months = int(plan.request.get("horizon_months", 36)) if plan else 0
     shares = {
         BudgetPeriod.TOTAL: Decimal(1),
         BudgetPeriod.YEARLY: Decimal(months) / 12,
@@ -201,10 +210,10 @@ def comparable_budget(project: Project, plan: SavedComparison) -> Decimal | None
     return budget_over_horizon(project, plan) if is_comparable else None
 
 
-def excess_over_budget(plan: SavedComparison) -> Decimal | None:
+def excess_over_budget(project: Project, plan: SavedComparison) -> Decimal | None:
     """By how much a plan is over the budget of its project; None where it is not, or where one of
     them is in another currency or not known."""
-    budget, total = comparable_budget(plan.project, plan), plan.read_summary().total_cost
+    budget, total = comparable_budget(project, plan), plan.read_summary().total_cost
     return total - budget if budget is not None and total and total > budget else None
 
 
@@ -223,7 +232,7 @@ def create_alerts(
     """Alerts of what is new among the findings, on the prices of a plan or on what was paid; what
     is not among them any more has ended. A plan without a price says nothing of its budget.
     Messages on them end with the `advice`."""
-    revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
+    revisions = current_revisions() if plan else {}
     rows = Alert.objects.filter(project=project, saved_comparison=plan, ended_at=None)
     active = {_topic(row.kind, row.message): row for row in rows.order_by("created_at")}
     topics = {finding.topic for finding in findings}
@@ -283,7 +292,9 @@ def _alert(
         link_to("project", project.team.slug, project.pk),
     ]
     title = f"{project.name}: {finding.kind.label.lower()}"
-    emit(project.team_id, _EVENTS[finding.kind], title, "\n\n".join(filter(None, text)))
+    is_overrun = finding.kind == AlertKind.BUDGET_OVERRUN
+    event = WebhookEvent.BUDGET_OVERRUN if is_overrun else WebhookEvent.PRICE_MOVED
+    emit(project.team_id, event, title, "\n\n".join(filter(None, text)))
     return alert
 
 
@@ -296,3 +307,193 @@ def acknowledge(access: Access, alert: Alert) -> Alert:
         alert.save(update_fields=["acknowledged_at", "acknowledged_by"])
         record(access, "alert.acknowledged", alert)
     return alert
+
+
+# Prices that were not published -----------------------------------------------------------
+
+MAX_PARTS = 5
+_HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantined for review"}
+
+
+def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
+    """Send what of `results` an operator should know; nothing where all is published."""
+    new = [one for one in results if one.outcome in _HEADLINES and _is_new(one)]
+    problems = [(_make_headline(one), one.message, one.hint) for one in new]
+    for one in results:
+        revision = one.publication.revision if one.publication else None
+        if revision and (unread := list_newly_unread(revision)):
+            problems.append(
+                (
+                    f"Parts of the prices of {cloud_title(one.provider)} did not come",
+                    "; ".join(unread[:MAX_PARTS]),
+                    "Their last published prices stay in force with their own dates.",
+                )
+            )
+    if problems:
+        parts = ["\n".join(filter(None, (f"{title}.", *rest))) for title, *rest in problems]
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        text = "\n\n".join([*parts, f"Review: {link_to('operator')}"])
+        emit(None, WebhookEvent.PRICES_HELD, f"{problems[0][0]}{more}", text)
+
+
+def _make_headline(result: RefreshResult) -> str:
+    reasons = result.publication.reasons if result.publication else ()
+    parts = [reason.partition(":")[0] for reason in reasons[:MAX_PARTS]]
+    more = [f"{len(reasons) - MAX_PARTS} more parts"] if len(reasons) > MAX_PARTS else []
+    names = f" ({', '.join(parts + more)})" if parts else ""
+    return f"Prices of {cloud_title(result.provider)}{names} {_HEADLINES[result.outcome]}"
+
+
+def _is_new(result: RefreshResult) -> bool:
+    """Whether its run before ended otherwise, or on another day (UTC): prices that are refreshed
+    every hour would else tell nobody again, or everybody every time."""
+    runs = RefreshRun.objects.filter(provider=result.provider).exclude(finished_at=None)
+    last = list(runs.order_by("-id")[:2])
+    ends = {(run.outcome, run.message, run.started_at.date()) for run in last}
+    return len(last) < 2 or len(ends) > 1
+
+
+# Projects at a glance ---------------------------------------------------------------------
+
+_UNREAD = ("answer", "rows", "given")
+
+
+@dataclass(frozen=True)
+class PriceListChange:
+    """A price list that has a later revision than the one an answer used."""
+
+    provider: str
+    used: int
+    now: int
+
+
+@dataclass(frozen=True)
+class ProjectSummary:
+    """One project in a line. Amounts of the plan are in the plan's currency."""
+
+    project: Project
+    currency: str
+    """Of budget and actuals."""
+    plan: SavedComparison | None
+    budget: Decimal | None
+    """For all months of the plan; for a total budget without a plan, the budget."""
+    actual: Decimal | None
+    """What was really paid so far; None before the first upload."""
+    months_paid: int
+    price_changes: tuple[PriceListChange, ...]
+    alerts: int
+    """Open ones."""
+    submitted: tuple[SavedComparison, ...] = ()
+    """Others than the plan that wait for approval, the latest first."""
+
+    @property
+    def planned(self) -> Decimal | None:
+        """Total of the plan, in its own currency; None without a feasible one."""
+        return self.plan.read_summary().total_cost if self.plan else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the plan is above the budget; unknown where their currencies differ."""
+        return bool(self.plan and excess_over_budget(self.project, self.plan))
+
+
+def current_revisions() -> dict[str, int]:
+    return {r.provider: r.number for r in catalogs.revisions_in_force()}
+
+
+def changes_since(
+    saved: SavedComparison, current: Mapping[str, int]
+) -> tuple[PriceListChange, ...]:
+    """Price lists that an answer used and that were published anew since."""
+    if not saved.read_summary().uses_catalog:
+        return ()
+    return tuple(
+        PriceListChange(provider, used, current[provider])
+        for provider, used in saved.revisions.items()
+        if current.get(provider, used) != used
+    )
+
+
+def project_summaries(
+    access: Access, team: Team, *, archived: bool = False
+) -> list[ProjectSummary]:
+    """The team's projects, the newest first, in a fixed number of queries."""
+    require(access, team.pk, VIEW)
+    projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
+    current = current_revisions()
+    rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
+    saved = group([(one.project_id, one) for one in rows.order_by(*PLAN_FIRST)])
+    paid, months = _actuals(projects)
+    open_alerts = Counter(
+        Alert.objects.filter(project__in=projects, acknowledged_at=None).values_list(
+            "project", flat=True
+        )
+    )
+    return [
+        ProjectSummary(
+            project=project,
+            currency=project_currency(project),
+            plan=(plan := next(iter(saved.get(project.pk, [])), None)),
+            submitted=tuple(s for s in saved.get(project.pk, [])[1:] if s.state == State.SUBMITTED),
+            budget=budget_over_horizon(project, plan),
+            actual=paid.get(project.pk),
+            months_paid=len(months[project.pk]),
+            price_changes=changes_since(plan, current) if plan else (),
+            alerts=open_alerts[project.pk],
+        )
+        for project in projects
+    ]
+
+
+def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, set[str]]]:
+    currencies = {project.pk: project_currency(project) for project in projects}
+    lines = ActualLine.objects.filter(upload__project__in=projects)
+    paid: dict[UUID, Decimal] = {}
+    months: dict[UUID, set[str]] = defaultdict(set)
+    fields = ("upload__project", "upload__currency", "month", "cost")
+    for project, currency, month, cost in lines.order_by().values_list(*fields):
+        if currency == currencies[project]:
+            paid[project] = paid.get(project, Decimal(0)) + Decimal(cost)
+            months[project].add(month)
+    return paid, months
+
+
+@dataclass(frozen=True)
+class ToApprove:
+    """A submitted plan that this person may approve."""
+
+    saved: SavedComparison
+    replaces: SavedComparison | None
+    """The approved plan of the project, which approval would supersede."""
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """What waits for one person in one team, the oldest first."""
+
+    to_approve: tuple[ToApprove, ...]
+    sent_back: tuple[SavedComparison, ...]
+    """Their plans that somebody else made drafts again."""
+
+    def __len__(self) -> int:
+        return len(self.to_approve) + len(self.sent_back)
+
+
+def read_inbox(access: Access, team: Team) -> Inbox:
+    """Projects in the archive ask nobody for anything."""
+    require(access, team.pk, VIEW)
+    rows = SavedComparison.objects.filter(team=team, project__archived=False)
+    rows = rows.defer(*_UNREAD).select_related("project", "project__team")
+    sent_back = rows.filter(
+        state=State.DRAFT, submitted_key=access.person, sent_back_at__isnull=False
+    )
+    approved = {one.project_id: one for one in rows.filter(state=State.APPROVED)}
+    submitted = rows.filter(state=State.SUBMITTED).order_by("submitted_at", "pk")
+    return Inbox(
+        tuple(
+            ToApprove(plan, approved.get(plan.project_id))
+            for plan in submitted
+            if may_approve(access, plan)
+        ),
+        tuple(sent_back.exclude(sent_back_as=access.name).order_by("created_at", "pk")),
+    )

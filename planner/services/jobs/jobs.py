@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import random
 import threading
 import time
 import uuid
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from celery.schedules import crontab
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, QuerySet
@@ -18,8 +20,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
-from planner.services.jobs import background
+from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Schedule, Team
+from planner.services.jobs import background, jobs
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import JOB_SECONDS
 from planner.services.teams.access import EDIT, WrongStateError, require
@@ -238,7 +240,7 @@ SWEEP, SWEEP_CHUNK = "sweep", "sweep_chunk"
 QUESTIONS_PER_CHUNK = 25
 WORK = {
     "comparison": "planner.services.projects.comparisons.comparison_job",
-    SWEEP_CHUNK: "planner.services.projects.sweeps.chunk_job",
+    SWEEP_CHUNK: "planner.services.projects.comparisons.chunk_job",
     "portfolio": "planner.services.portfolio.portfolios.portfolio_job",
     "saved_portfolio": "planner.services.portfolio.portfolios.save_job",
     "price_refresh": "planner.services.jobs.price_refreshes.refresh_job",
@@ -253,7 +255,7 @@ once only."""
 def settle_sweep(job: Job) -> None:
     """Ends a sweep once its chunks are over, whether the job is the sweep or a chunk of it."""
     if job.kind in (SWEEP, SWEEP_CHUNK):
-        import_string("planner.services.projects.sweeps.settle")(job)
+        import_string("planner.services.projects.comparisons.settle")(job)
 
 
 LOST_AFTER = dt.timedelta(seconds=30)
@@ -335,3 +337,39 @@ def _note_regularly(job: Job, is_over: threading.Event) -> None:
             logger.warning("Job %s could not say that it goes on: %s", job.pk, failure)
         finally:
             connection.close()
+
+
+# Schedules --------------------------------------------------------------------------------
+
+SCHEDULES: dict[str, tuple[str, dict[str, list[str]]]] = {
+    "price_refresh": ("PRICE_REFRESH_SCHEDULE", {"providers": []}),
+    "housekeeping": ("HOUSEKEEPING_SCHEDULE", {}),
+}
+"""Kind of job → the setting that says when one is started, and its arguments."""
+
+
+def look_after() -> None:
+    """Puts lost jobs in line again, sends what is due, starts the jobs whose time has come."""
+    jobs.recover_jobs()
+    background.submit("deliver_webhooks", expires=settings.LOOK_AFTER_SECONDS)
+    for kind, (setting, arguments) in SCHEDULES.items():
+        with transaction.atomic():
+            if take_turn(kind, getattr(settings, setting)):
+                jobs.start(jobs.SERVER, kind, arguments, None)
+
+
+def take_turn(name: str, cron: str) -> bool:
+    """Whether a schedule is due and the caller is the first to see it. One whose time passed while
+    nothing ran is due at once; a new one waits for its first time."""
+    if not cron:
+        return False
+    now = timezone.now()
+    row, _ = Schedule.objects.get_or_create(name=name, defaults={"started_at": now})
+    schedule = crontab.from_string(cron)
+    schedule.nowfun = timezone.now
+    # Servers elsewhere have the same schedule: each asks the providers at a second of its own.
+    jitter = random.Random(settings.SECRET_KEY).uniform(0, settings.PRICE_REFRESH_JITTER_SECONDS)  # noqa: S311
+    if schedule.remaining_estimate(row.started_at) + dt.timedelta(seconds=jitter) > dt.timedelta():
+        return False
+    same = Schedule.objects.filter(name=name, started_at=row.started_at)
+    return bool(same.update(started_at=now))

@@ -6,7 +6,6 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
@@ -50,6 +49,11 @@ def require(access: Access, team_id: int, need: Need) -> None:
         raise PermissionDenied(f"This needs the role {need.role.value} in the team.")
 
 
+def team_of(row: models.Model) -> Any:
+    """The id of the team that a row belongs to, or is; None of what belongs to the server."""
+    return row.pk if isinstance(row, Team) else getattr(row, "team_id", None)
+
+
 def require_scope(access: Access, scope: Scope) -> None:
     if scope not in access.scopes:
         raise PermissionDenied(f"This needs a token with the scope {scope.value}.")
@@ -72,18 +76,11 @@ def _members(**which: Any) -> QuerySet[Membership]:
     return Membership.objects.filter(user__is_active=True, **which)
 
 
-@cache
-def _tokens() -> QuerySet[Any]:
-    """With what the token's user is in the team today (`own_role`), in one query."""
-    own = _members(user=OuterRef("user"), team=OuterRef("team")).values("role")[:1]
-    tokens = ApiToken.objects.select_related("user")
-    with_roles: QuerySet[Any] = tokens.annotate(own_role=Subquery(own))
-    return with_roles
-
-
 def find_token(**which: Any) -> tuple[ApiToken, Role] | None:
     """A token with its role, cut to what its user is in the team today; None once it has ended."""
-    token = _tokens().filter(**which).first()
+    own = _members(user=OuterRef("user"), team=OuterRef("team")).values("role")[:1]
+    tokens = ApiToken.objects.select_related("user").annotate(own_role=Subquery(own))
+    token = tokens.filter(**which).first()
     if token is None or not token.is_active or (token.user_id and not token.own_role):
         return None
     roles = [Role(role) for role in (token.role, token.own_role) if role]
@@ -104,7 +101,7 @@ def record(
     """Writes down that `access` did `action` to `row`, and what changed; what belongs to no team
     is for operators to read."""
     return AuditEntry.objects.create(
-        team_id=row.pk if isinstance(row, Team) else getattr(row, "team_id", None),
+        team_id=team_of(row),
         actor=(access.name or "system")[:NAME_LENGTH],
         action=action,
         object_type=row._meta.model_name or "",
@@ -158,6 +155,16 @@ def edit(
     return current
 
 
+@transaction.atomic
+def remove(
+    access: Access, row: models.Model, action: str, before: Mapping[str, Any], need: Need = EDIT
+) -> None:
+    """Deletes a row of a team and writes down what it was."""
+    require(access, team_of(row), need)
+    record(access, action, row, before=before)
+    row.delete()
+
+
 LIMITS: dict[str, tuple[int, str]] = {
     "teams": (20, "One person owns at most {:,} teams"),
     "members": (1_000, "A team has at most {:,} members"),
@@ -181,6 +188,16 @@ def require_room(what: str, rows: QuerySet[Any]) -> None:
         raise WrongStateError(
             f"{words.format(most)}; remove one, or ask the operator of this server for more."
         )
+
+
+def require_place(access: Access, parent: models.Model, what: str, rows: QuerySet[Any]) -> None:
+    """Refuses to add a row to a project or team once more after something took long, as meanwhile
+    that may have gone, its room may have been taken and the caller may have left the team."""
+    kind = type(parent)
+    if not kind._default_manager.select_for_update().filter(pk=parent.pk).exists():
+        raise WrongStateError(f"The {kind._meta.model_name} was deleted meanwhile.")
+    require_still(access, team_of(parent), EDIT)
+    require_room(what, rows)
 
 
 class DiskFullError(WrongStateError):

@@ -26,7 +26,7 @@ from planner.models import (
 from planner.services.jobs import background
 from planner.services.observability.logs import current_request_id, use_request_id
 from planner.services.observability.measures import DELIVERY_ATTEMPTS
-from planner.services.teams.access import OWN, record, require, require_room
+from planner.services.teams.access import OWN, record, remove, require, require_room
 from planner.services.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput
 
@@ -53,25 +53,18 @@ def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> Webho
     return endpoint
 
 
-@transaction.atomic
 def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
-    require(access, endpoint.team_id, OWN)
-    record(access, "webhook.removed", endpoint, before={"service": endpoint.service})
-    endpoint.delete()
+    remove(access, endpoint, "webhook.removed", {"service": endpoint.service}, OWN)
 
 
 # Sending ----------------------------------------------------------------------------------
 
 
-def emit(team_id: int, event: WebhookEvent, title: str, text: str) -> None:
-    """Queues a message for each of the team's endpoints that asked for `event`."""
-    endpoints = WebhookEndpoint.objects.filter(team_id=team_id)
-    _queue([e for e in endpoints if event in e.events], event, title, text)
-
-
-def emit_to_operators(event: WebhookEvent, title: str, text: str) -> None:
-    """Queues a message for the endpoints that asked for `event` of teams that staff own."""
-    endpoints = WebhookEndpoint.objects.filter(team_id__in=_operators_teams())
+def emit(team_id: int | None, event: WebhookEvent, title: str, text: str) -> None:
+    """Queues a message for each endpoint of the team, or of the teams that staff own where none is
+    named, that asked for `event`."""
+    teams = _operators_teams() if team_id is None else {team_id}
+    endpoints = WebhookEndpoint.objects.filter(team_id__in=teams)
     _queue([e for e in endpoints if event in e.events], event, title, text)
 
 

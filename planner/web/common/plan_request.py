@@ -15,7 +15,7 @@ from django.urls import reverse
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome, compare_in_steps_for_team
-from planner.services.teams.team_rates import inherit
+from planner.services.teams.teams import inherit
 from planner.web.common import fields, query_codec
 from planner.web.common.choices import provider_title
 from planner.web.common.fields import KIND_FIELDS

@@ -85,7 +85,7 @@ def plan(request: HttpRequest) -> HttpResponseBase:
         *_, whole = first, *steps
         return _edited(request, query, whole)
     more = {"missing_rates": missing_rates}
-    if first.has_answer and not shows_form:
+    if first.result and not shows_form:
 
         def draw(outcome: ComparisonOutcome, problem: str) -> str:
             context = answer_context(query, outcome) | more | {"problem": problem}
@@ -141,7 +141,7 @@ def _compress(parts: Iterator[str]) -> Iterator[bytes]:
 
 def _edited(request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome) -> HttpResponse:
     """What a change in place made of the answer, or why it cannot be used."""
-    if outcome.has_answer:
+    if outcome.result:
         answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
         answer["HX-Push-Url"] = _page_url(query)
         return answer
@@ -207,7 +207,7 @@ def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> PageContext:
 
 
 def _live_context(outcome: ComparisonOutcome) -> PageContext:
-    answer = outcome.answer if outcome.has_answer else None
+    answer = outcome.result
     warnings = filter(comes_first, answer.warnings) if answer else ()
     return {
         "outcome": outcome,
@@ -226,7 +226,7 @@ def pack(request: HttpRequest) -> HttpResponse:
     query = drop_empty(request.GET, "edit", "scenario")
     outcome = answer_plan(query, current_team(request))
     page_address = _page_url(query)
-    if not outcome.has_answer:
+    if not outcome.result:
         return HttpResponseRedirect(page_address)
     page = AnswerPage(outcome.answer, query=query)
     facts = PackFacts(

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from planner.contract.labels import TRAITS
-from planner.services.teams.team_rates import rules_of
+from planner.services.teams.teams import rules_of
 from planner.usage.demand import list_accelerators
 from planner.usage.forecast import MAX_MONTHS
 from planner.usage.job_files import read_job_file

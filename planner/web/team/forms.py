@@ -11,8 +11,7 @@ from django import forms
 from planner.models import BudgetPeriod, Project, Role, Scope, ServerQuote, Team, WebhookEvent
 from planner.models.project import REASON_LENGTH
 from planner.models.team import NAME_LENGTH
-from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
-from planner.services.teams.tokens import MAX_TOKEN_DAYS
+from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS, MAX_TOKEN_DAYS
 from planner.web.common.choices import list_choices, list_values
 from planner.web.common.forms import BudgetField, Form, LinesField, NumberField
 from pricing.discovery import all_providers

@@ -15,10 +15,10 @@ from planner.contract.amounts import name_day
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import offer_file
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
-from planner.services.actuals.charges import list_charges
+from planner.services.actuals.actuals import list_charges
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
-from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
+from planner.services.portfolio.portfolios import Window, describe_past, portfolio_of_projects
 from planner.services.teams.access import EDIT, require
 from planner.usage.projects_together import read_meaning, settle
 from planner.web.common import views

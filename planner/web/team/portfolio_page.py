@@ -14,7 +14,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import sum_by_source
 from planner.costing.results.scenario_result import owed_after
 from planner.portfolio.words import METHOD_TITLES, describe_range, list_signed
-from planner.services.portfolio.team_request import Window
+from planner.services.portfolio.portfolios import Window
 from planner.web.answer.tables import PurchaseRow, SourceRow, cost_rows, purchase_rows
 from planner.web.common.chart import Chart, Series
 from planner.web.common.formatting import money, percent

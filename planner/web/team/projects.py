@@ -13,15 +13,15 @@ from django.views.decorators.http import require_safe
 
 from planner.models import Alert, Project, Role, Team
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import estimate_completion
-from planner.services.alerts.project_summaries import (
+from planner.services.actuals.actuals import estimate_completion
+from planner.services.alerts.alerts import (
     changes_since,
     current_revisions,
     project_summaries,
     read_inbox,
 )
 from planner.services.projects import projects
-from planner.services.projects import saved_comparisons as comparison_service
+from planner.services.projects import projects as comparison_service
 from planner.services.teams import teams
 from planner.services.teams.access import EDIT
 from planner.web.common.views import (

@@ -18,8 +18,8 @@ from planner.models.team import TeamOwned
 from planner.services.actuals import actuals
 from planner.services.alerts import alerts
 from planner.services.portfolio import portfolios
-from planner.services.projects import projects, saved_comparisons
-from planner.services.teams import teams, tokens
+from planner.services.projects import projects
+from planner.services.teams import teams
 from planner.services.teams.access import APPROVE, WrongStateError, require
 from planner.services.webhooks import webhooks
 from planner.web.common import views
@@ -74,7 +74,7 @@ def _approve(access: Access, saved: models.SavedComparison, typed: QueryDict) ->
     over = over_budget(saved)
     if over and "over_budget" not in typed:
         raise WrongStateError(f"Not approved: it is {over}. Tick that to approve it.")
-    saved_comparisons.approve(access, saved, _seen(typed))
+    projects.approve(access, saved, _seen(typed))
 
 
 def _seen(typed: QueryDict) -> int | None:
@@ -91,7 +91,7 @@ def _change_role(access: Access, member: models.Membership, typed: QueryDict) ->
 def _remove_member(access: Access, member: models.Membership, _: QueryDict) -> str | None:
     person, team = member.user, member.team
     teams.remove_member(access, member)
-    count = tokens.count_service_tokens(team, person)
+    count = teams.count_service_tokens(team, person)
     if not count or person.pk == access.user_id:
         return None
     return (
@@ -125,11 +125,11 @@ ROWS: Mapping[str, Rows] = {
     }),
     "comparisons": Rows(models.SavedComparison, ("project",), _project, {
         "submit": Action(
-            lambda access, row, typed: saved_comparisons.submit(access, row, _seen(typed)),
+            lambda access, row, typed: projects.submit(access, row, _seen(typed)),
             "Submitted for approval.",
         ),
         "approve": Action(_approve, "Approved: it is now the project's plan."),
-        "delete": Action(_plain(saved_comparisons.delete_saved), "The draft {row} is deleted."),
+        "delete": Action(_plain(projects.delete_saved), "The draft {row} is deleted."),
     }),
     "portfolios": Rows(models.SavedPortfolio, (), _page("portfolio"), {
         "approve": Action(
@@ -155,7 +155,7 @@ ROWS: Mapping[str, Rows] = {
         "revoke": Action(_plain(teams.revoke_invitation), "The link no longer works."),
     }),
     "tokens": Rows(models.ApiToken, (), _page("team-settings", "#tokens"), {
-        "revoke": Action(_plain(tokens.revoke_token), "The token {row.name} no longer works."),
+        "revoke": Action(_plain(teams.revoke_token), "The token {row.name} no longer works."),
     }),
     "webhooks": Rows(models.WebhookEndpoint, (), _page("team-settings", "#alerts"), {
         "test": Action(_plain(webhooks.send_test), "A test is on its way to {row}."),

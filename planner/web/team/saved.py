@@ -17,9 +17,9 @@ from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS
 from planner.exports.saved_context import context_of, export_saved, offer_file
 from planner.models import Project, Role, SavedComparison, State
-from planner.services.alerts.project_summaries import changes_since, current_revisions
-from planner.services.projects import saved_comparisons as services
-from planner.services.projects.reprice import reprice
+from planner.services.alerts.alerts import changes_since, current_revisions
+from planner.services.projects import projects as services
+from planner.services.projects.projects import reprice
 from planner.web.answer import board_pack
 from planner.web.answer.charts import saved_cost
 from planner.web.common import views

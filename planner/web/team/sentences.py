@@ -16,8 +16,13 @@ from django.urls import reverse
 from planner import models
 from planner.contract.amounts import name_day
 from planner.contract.labels import category_title
-from planner.services.alerts.alerts import budget_over_horizon, excess_over_budget
-from planner.services.alerts.project_summaries import PriceListChange, ToApprove
+from planner.services.alerts.alerts import (
+    PriceListChange,
+    ToApprove,
+    budget_over_horizon,
+    comparable_budget,
+    excess_over_budget,
+)
 from planner.services.projects.projects import project_currency
 from planner.web.common.choices import server_title, value_words
 from planner.web.common.formatting import money, words
@@ -78,18 +83,18 @@ def headroom_sentence(
 @register.simple_tag
 def over_budget(saved: models.SavedComparison) -> str:
     """By how much a plan is over the budget of its project; empty where it is not."""
-    excess = excess_over_budget(saved)
+    excess = excess_over_budget(saved.project, saved)
     return f"{money(excess, saved.read_summary().currency)} over budget" if excess else ""
 
 
 @register.filter
 def approval_line(row: ToApprove) -> str:
-    currency = row.saved.read_summary().currency
-    parts = ["no feasible plan" if row.total is None else money(row.total, currency)]
-    if row.is_over:
-        parts.append(f"over the budget of {money(row.budget, currency)}")
-    elif row.budget is not None and row.total is not None:
-        parts.append(f"within the budget of {money(row.budget, currency)}")
+    summary, budget = row.saved.read_summary(), comparable_budget(row.saved.project, row.saved)
+    total, currency = summary.total_cost, summary.currency
+    parts = ["no feasible plan" if total is None else money(total, currency)]
+    if budget is not None and total is not None:
+        side = "over" if total > budget else "within"
+        parts.append(f"{side} the budget of {money(budget, currency)}")
     if row.replaces is not None:
         before = row.replaces.read_summary()
         parts.append(f"replaces {row.replaces.name} ({money(before.total_cost, before.currency)})")

@@ -28,14 +28,13 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services.housekeeping.deletion import (
+from planner.services.housekeeping.retention import (
     delete_account,
     delete_team,
     list_sole_member_teams,
 )
 from planner.services.teams import teams
-from planner.services.teams import tokens as token_service
-from planner.services.teams.tokens import hash_secret
+from planner.services.teams.teams import hash_secret
 from planner.services.webhooks import webhooks
 from planner.web.common import views
 from planner.web.common.adapters import INVITED
@@ -70,7 +69,7 @@ def _invite(request: HttpRequest, team: Team, typed: Values) -> ShownOnce:
 
 
 def _create_token(request: HttpRequest, team: Team, typed: Values) -> ShownOnce:
-    made, secret = token_service.create_token(
+    made, secret = teams.create_token(
         views.get_access(request),
         team,
         name=typed["name"],

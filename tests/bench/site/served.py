@@ -52,11 +52,11 @@ from django.core.management import call_command
 call_command("migrate", verbosity=0)
 call_command("load_catalog", verbosity=0)
 from planner.models import Scope, access_of
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 access = access_of(User.objects.create_user("bench"))
 team = teams.create_team(access, "Bench")
 access = access_of(User.objects.get())
-print(tokens.create_token(access, team, name="b", scopes=[Scope.READ], days=1)[1])
+print(teams.create_token(access, team, name="b", scopes=[Scope.READ], days=1)[1])
 """
 
 

@@ -14,7 +14,7 @@ from planner.exports import FORMATS
 from planner.exports.saved_context import export_saved
 from planner.models import Role, Scope
 from planner.services.actuals import actuals
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
 from tests.planner.workspace import REQUEST, Workspace, market
 
@@ -152,7 +152,7 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
 
 def test_a_team_s_feed_has_approved_forecasts_and_what_was_paid(work: Workspace) -> None:
     paying, owner = work.project(name="Paying", cost_centre="4711"), work.access()
-    saved = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved()))
+    saved = projects.approve(owner, projects.submit(owner, work.saved()))
     work.saved(paying)  # a draft is no forecast
     bill = (
         b"month,cost,hours,provider,category\n2027-01,900.30,30,aws,commitment\n2027-02,70,,,capex"

@@ -87,7 +87,7 @@ def test_a_refused_request_leaves_its_key_free(client: APIClient) -> None:
 
 SLOW_SAVES: dict[str, tuple[str, Any]] = {
     "saved-comparisons": (
-        "planner.services.projects.saved_comparisons.compare_for_team",
+        "planner.services.projects.projects.compare_for_team",
         lambda project: {"project": str(project.pk), "name": "S"},
     ),
     "saved-portfolios": (

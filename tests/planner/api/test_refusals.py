@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.models import Role
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from tests.planner.workspace import WORKLOAD, Workspace, market
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
@@ -134,13 +134,6 @@ def test_every_throttled_answer_says_what_is_left(settings: Any) -> None:
     assert answers[-1].json()["code"] == "throttled"
 
 
-def test_the_root_lists_the_resources() -> None:
-    rows = {row["name"]: row for row in APIClient().get("/api/v1/").json()["results"]}
-    assert rows["comparisons"]["methods"] == ["POST"]
-    assert rows["projects"]["address"] == "/api/v1/projects/"
-    assert all(row["description"] for row in rows.values())
-
-
 @pytest.mark.parametrize(
     ("method", "path", "headers", "told"),
     [
@@ -169,7 +162,7 @@ def test_a_call_that_is_not_answered_says_what_is(
 def test_a_reason_of_sending_back_is_bounded_and_answered(client: APIClient) -> None:
     work = Workspace("gamma")
     client.force_login(work.users[Role.APPROVER])
-    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    plan = projects.submit(work.access(Role.EDITOR), work.saved())
     address = f"/api/v1/saved-comparisons/{plan.pk}/send-back/"
     for reason, told in (("a" * 501, "is longer than 500 characters"), ("a\u200bb", "reason")):
         refused = client.post(address, {"reason": reason}, format="json")

@@ -9,7 +9,7 @@ from django.test import Client
 
 from planner.models import Job, JobState, Role, SweepRow
 from planner.services.jobs import background, jobs
-from planner.services.projects import sweeps
+from planner.services.projects import comparisons
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -86,9 +86,11 @@ def waiting(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Job:
     settings.TASKS_INLINE = False
     market()
     monkeypatch.setattr(background, "submit", lambda *_, **__: None)
-    monkeypatch.setattr(sweeps, "QUESTIONS_PER_CHUNK", 2)
+    monkeypatch.setattr(comparisons, "QUESTIONS_PER_CHUNK", 2)
     work = Workspace("alpha")
-    return sweeps.start_sweep(work.access(), work.team, requests=[REQUEST, {"start": 1}, REQUEST])
+    return comparisons.start_sweep(
+        work.access(), work.team, requests=[REQUEST, {"start": 1}, REQUEST]
+    )
 
 
 def test_other_jobs_come_first_and_a_chunk_done_twice_writes_once(waiting: Job) -> None:

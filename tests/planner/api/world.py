@@ -20,8 +20,8 @@ from planner.models import (
     WebhookDelivery,
 )
 from planner.services.actuals import actuals
-from planner.services.projects import saved_comparisons
-from planner.services.teams import teams, tokens
+from planner.services.projects import projects
+from planner.services.teams import teams
 from planner.services.webhooks import webhooks
 from tests.planner.workspace import ROLES, Workspace, market
 
@@ -51,7 +51,7 @@ class World:
         ids["empty_project"] = work.project(name="Empty").pk
         ids["draft"] = work.saved(project).pk
         submitted = work.saved(project)
-        ids["submitted"] = saved_comparisons.submit(owner, submitted).pk
+        ids["submitted"] = projects.submit(owner, submitted).pk
         stream = io.BytesIO(b"month,cost,hours\n2027-01,31000.50,500\n")
         ids["upload"] = actuals.load_actuals(owner, project, stream).pk
         quote = {"slug": "own-dgx", "label": "Own DGX", "server": SERVER}
@@ -81,7 +81,7 @@ class World:
         ids["audit"] = AuditEntry.objects.filter(team=work.team).first().pk
 
     def _token(self, access: Access, work: Workspace) -> ApiToken:
-        token, _ = tokens.create_token(access, work.team, name="mine", scopes=[Scope.READ], days=30)
+        token, _ = teams.create_token(access, work.team, name="mine", scopes=[Scope.READ], days=30)
         return token
 
     def _let_in(self) -> None:

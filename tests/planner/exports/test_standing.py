@@ -7,7 +7,7 @@ import pytest
 from planner.exports import Context
 from planner.exports.saved_context import context_of
 from planner.models import Role, SavedComparison
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from tests.planner.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +19,8 @@ def told(row: SavedComparison) -> list[tuple[str, str]]:
 
 
 def approved(work: Workspace, row: SavedComparison) -> SavedComparison:
-    submitted = saved_comparisons.submit(work.access(Role.EDITOR), row)
-    return saved_comparisons.approve(work.access(Role.APPROVER), submitted)
+    submitted = projects.submit(work.access(Role.EDITOR), row)
+    return projects.approve(work.access(Role.APPROVER), submitted)
 
 
 def test_a_draft_is_a_draft(work: Workspace) -> None:
@@ -31,9 +31,9 @@ def test_a_draft_is_a_draft(work: Workspace) -> None:
 
 
 def test_one_that_was_sent_back_is_a_draft_again(work: Workspace) -> None:
-    row = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    row = projects.submit(work.access(Role.EDITOR), work.saved())
     assert told(row)[-1] == ("submitted", "editor-of-alpha")
-    saved_comparisons.send_back(work.access(Role.EDITOR), row)
+    projects.send_back(work.access(Role.EDITOR), row)
     assert told(row)[-1][0] == "draft"
 
 

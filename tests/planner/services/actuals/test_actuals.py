@@ -11,9 +11,9 @@ import pytest
 
 from planner.exports import Context, export
 from planner.models import ActualLine, AuditEntry, Project, Role
-from planner.services.actuals import actuals, completion
-from planner.services.actuals.completion import Course
-from planner.services.projects import saved_comparisons
+from planner.services.actuals import actuals
+from planner.services.actuals.actuals import Course
+from planner.services.projects import projects
 from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.workspace import PLAIN, SEEN, Workspace, market
@@ -31,9 +31,7 @@ def project(work: Workspace) -> Project:
             "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
         }
     )
-    saved_comparisons.approve(
-        work.access(), saved_comparisons.submit(work.access(), work.saved(row))
-    )
+    projects.approve(work.access(), projects.submit(work.access(), work.saved(row)))
     return row
 
 
@@ -190,10 +188,10 @@ def test_an_estimate_at_completion_carries_the_observed_use_on(
 ) -> None:
     """Planned 4,000 hours for 27,520 a month: 4,800 used in the first, 4,000 in the second."""
     upload(work, project, "month,cost,hours\n2027-01,36000,4800\n")
-    one = completion.estimate_completion(project)
+    one = actuals.estimate_completion(project)
     assert one.low < one.estimate_at_completion < one.high
     upload(work, project, "month,cost,hours\n2027-02,24000,4000\n")
-    done = completion.estimate_completion(project)
+    done = actuals.estimate_completion(project)
     assert done.actual == 60000
     assert done.remaining_at_current_prices == done.remaining_plan == 4 * 27520
     assert done.prices_as_of == SEEN
@@ -213,7 +211,7 @@ def test_what_is_left_of_a_plan_is_at_the_prices_of_today(
     upload(work, project, "month,cost,hours\n2027-01,30000,4800\n")
     later = SEEN + dt.timedelta(days=1)
     market("68.80", later)
-    done = completion.estimate_completion(project)
+    done = actuals.estimate_completion(project)
     assert done.remaining_plan == 5 * 27520
     assert done.remaining_at_current_prices == 5 * 27520 * Decimal("1.25")
     assert (done.prices_as_of, done.offers_not_sold) == (later, 0)
@@ -226,7 +224,7 @@ def test_where_no_hours_are_known_the_cost_so_far_is_carried_on(
     work: Workspace, project: Project
 ) -> None:
     upload(work, project, "month,cost\n2027-01,36000\n2027-02,24000\n")
-    done = completion.estimate_completion(project)
+    done = actuals.estimate_completion(project)
     assert done.hours_ratio is None
     assert done.estimate_at_completion == pytest.approx(180_000)
 
@@ -252,9 +250,9 @@ def test_what_does_not_follow_use_stays_as_planned(work: Workspace) -> None:
 def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
     work: Workspace, project: Project
 ) -> None:
-    assert completion.estimate_completion(project) is None
+    assert actuals.estimate_completion(project) is None
     upload(work, project, "month,cost\n2020-01,30000\n")
-    done = completion.estimate_completion(project)
+    done = actuals.estimate_completion(project)
     assert done.estimate_at_completion is None
     assert "nothing was planned" in done.why_not
 

@@ -9,7 +9,7 @@ import pytest
 
 from planner.models import Project
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import estimate_completion
+from planner.services.actuals.actuals import estimate_completion
 from tests.planner.workspace import PLAIN, Workspace
 
 pytestmark = pytest.mark.usefixtures("months_over")

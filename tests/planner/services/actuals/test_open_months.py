@@ -10,7 +10,7 @@ import pytest
 
 from planner.models import ActualsUpload, Project
 from planner.services.actuals import actuals
-from planner.services.actuals.completion import estimate_completion
+from planner.services.actuals.actuals import estimate_completion
 from tests.planner.services.actuals.test_completion import MONTHLY, pay, project
 from tests.planner.workspace import Workspace
 

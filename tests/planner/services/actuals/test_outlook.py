@@ -8,7 +8,7 @@ import pytest
 from planner.contract.answer.comparison import AssumptionRow
 from planner.costing.analysis.outlook import LAST_MONTHS, MonthLeft, draw_left
 from planner.costing.price_processes.process import PriceKind, find_process
-from planner.services.actuals.completion import Estimate
+from planner.services.actuals.actuals import Estimate
 from tests.planner.usage.public_series import SERIES
 
 RENT = find_process("nvidia-h100-80gb-sxm", PriceKind.LIST)

@@ -10,46 +10,46 @@ from django.core.exceptions import PermissionDenied
 
 from planner.models import Role
 from planner.services.actuals import actuals
-from planner.services.alerts.project_summaries import project_summaries, read_inbox
-from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import current_plan
+from planner.services.alerts.alerts import excess_over_budget, project_summaries, read_inbox
+from planner.services.projects import projects
+from planner.services.projects.projects import current_plan
 from tests.planner.workspace import Workspace
 
 
 def test_a_submitted_plan_waits_for_those_who_may_approve_it(work: Workspace) -> None:
-    plan = saved_comparisons.submit(work.access(Role.APPROVER), work.saved())
+    plan = projects.submit(work.access(Role.APPROVER), work.saved())
     waits = {role: len(read_inbox(work.access(role), work.team)) for role in Role}
     assert waits == {Role.VIEWER: 0, Role.EDITOR: 0, Role.APPROVER: 0, Role.OWNER: 1}
-    saved_comparisons.approve(work.access(), plan)
+    projects.approve(work.access(), plan)
     assert not read_inbox(work.access(), work.team)
 
 
 def test_what_it_replaces_and_the_budget_are_said(work: Workspace) -> None:
     project = work.project(budget="1000")
-    first = saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
-    saved_comparisons.approve(work.access(), first)
-    saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
+    first = projects.submit(work.access(Role.EDITOR), work.saved(project))
+    projects.approve(work.access(), first)
+    projects.submit(work.access(Role.EDITOR), work.saved(project))
     work.saved(project)
     (row,) = read_inbox(work.access(Role.APPROVER), work.team).to_approve
     assert row.replaces == first
-    assert (row.budget, row.is_over) == (1000, True)
+    assert excess_over_budget(project, row.saved)
 
 
 def test_what_was_sent_back_waits_for_its_author_until_it_is_submitted_again(
     work: Workspace,
 ) -> None:
     editor, approver = work.access(Role.EDITOR), work.access(Role.APPROVER)
-    plan = saved_comparisons.submit(editor, work.saved())
-    plan = saved_comparisons.send_back(approver, plan)
+    plan = projects.submit(editor, work.saved())
+    plan = projects.send_back(approver, plan)
     (row,) = read_inbox(editor, work.team).sent_back
     assert (row, row.sender) == (plan, approver.name)
     assert not read_inbox(approver, work.team)
-    saved_comparisons.submit(editor, plan)
+    projects.submit(editor, plan)
     assert not read_inbox(editor, work.team).sent_back
 
 
 def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
-    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    plan = projects.submit(work.access(Role.EDITOR), work.saved())
     projects.change_project(work.access(), plan.project, {"archived": True})
     assert not read_inbox(work.access(), work.team)
 
@@ -59,8 +59,8 @@ def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
 
 def test_each_project_goes_by_the_plan_that_variance_and_watch_go_by(work) -> None:
     project = work.project()
-    approved = saved_comparisons.submit(work.access(), work.saved(project))
-    saved_comparisons.approve(work.access(), approved)
+    approved = projects.submit(work.access(), work.saved(project))
+    projects.approve(work.access(), approved)
     work.saved(project)
     other = work.project(name="B")
     work.saved(other)

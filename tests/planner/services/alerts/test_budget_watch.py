@@ -13,7 +13,7 @@ from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEv
 from planner.services.actuals import actuals
 from planner.services.alerts import alerts as budget_watch
 from planner.services.projects import projects
-from planner.services.projects.reprice import current_plan
+from planner.services.projects.projects import current_plan
 from pricing.models import Revision
 from pricing.publish.publication import revision_published
 from tests.planner.workspace import PLAIN, WORKLOAD, Workspace, market

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from planner.services.alerts import price_notices
-from planner.services.alerts.price_notices import tell
+from planner.services.alerts import alerts
+from planner.services.alerts.alerts import tell
 from pricing.models import RefreshRun
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish, refresh_ended
@@ -29,9 +29,7 @@ PUBLISHED = RefreshResult("azure", "published")
 def letters(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Title and text of each notice."""
     letters: list[tuple[str, str]] = []
-    monkeypatch.setattr(
-        price_notices, "emit_to_operators", lambda _, title, text: letters.append((title, text))
-    )
+    monkeypatch.setattr(alerts, "emit", lambda *letter: letters.append(letter[2:]))
     return letters
 
 

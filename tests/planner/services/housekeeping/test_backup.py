@@ -28,7 +28,7 @@ import sys
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from planner.services.portfolio.team_request import portfolio_of_projects
+from planner.services.portfolio.portfolios import portfolio_of_projects
 from planner.models import SavedComparison
 from tests.another_database import sqlite_at
 from tests.planner.workspace import Workspace, market

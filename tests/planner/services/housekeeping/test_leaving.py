@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from planner.models import AuditEntry, IdempotencyRecord, Job, Membership, Role, Team, access_of
-from planner.services.housekeeping.deletion import delete_account, delete_team, list_models
+from planner.services.housekeeping.retention import delete_account, delete_team, list_models
 from planner.services.teams import teams
 from planner.services.teams.access import WrongStateError
 from tests.planner.api.world import World

@@ -17,7 +17,6 @@ from kombu.exceptions import OperationalError as BrokerDown
 
 from planner import tasks
 from planner.models import Access, Job, JobState, Role, Schedule, Scope
-from planner.services import schedule
 from planner.services.jobs import background, jobs, price_refreshes
 from planner.services.jobs.jobs import TooManyJobsError, recover_jobs
 from planner.services.teams.access import WrongStateError
@@ -119,7 +118,7 @@ def test_what_becomes_of_a_job_that_is_disturbed(
 
 def test_every_kind_and_task_is_there() -> None:
     assert all(callable(import_string(path)) for path in jobs.WORK.values())
-    assert set(schedule.SCHEDULES) <= set(jobs.WORK)
+    assert set(jobs.SCHEDULES) <= set(jobs.WORK)
     assert set(tasks.app.conf.task_routes) <= set(tasks.app.tasks)
 
 
@@ -240,11 +239,11 @@ def test_a_schedule_that_is_due_is_taken_once(
     settings: Any, monkeypatch: pytest.MonkeyPatch, cron: str, last: Any, is_due: bool
 ) -> None:
     settings.PRICE_REFRESH_JITTER_SECONDS = 0
-    monkeypatch.setattr(schedule.timezone, "now", lambda: NOON)
+    monkeypatch.setattr(jobs.timezone, "now", lambda: NOON)
     if last is not None:
         Schedule.objects.create(name="prices", started_at=last)
-    assert schedule.take_turn("prices", cron) == is_due
-    assert not schedule.take_turn("prices", cron)
+    assert jobs.take_turn("prices", cron) == is_due
+    assert not jobs.take_turn("prices", cron)
 
 
 def test_looking_after_starts_what_is_due_and_sends_deliveries(
@@ -252,8 +251,8 @@ def test_looking_after_starts_what_is_due_and_sends_deliveries(
 ) -> None:
     settings.PRICE_REFRESH_SCHEDULE, settings.HOUSEKEEPING_SCHEDULE = "15 3 * * *", ""
     Schedule.objects.create(name="price_refresh", started_at=NOON - dt.timedelta(days=9))
-    schedule.look_after()
-    schedule.look_after()
+    jobs.look_after()
+    jobs.look_after()
     assert [job.kind for job in Job.objects.all()] == ["price_refresh"]
     assert waiting.count("deliver_webhooks") == 2
 

@@ -15,10 +15,10 @@ from planner.exports.saved_context import team_focus
 from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.actuals import actuals
-from planner.services.actuals.charges import list_charges
+from planner.services.actuals.actuals import list_charges
 from planner.services.portfolio import portfolios
-from planner.services.portfolio.team_request import describe_past, portfolio_of_projects
-from planner.services.projects import saved_comparisons
+from planner.services.portfolio.portfolios import describe_past, portfolio_of_projects
+from planner.services.projects import projects
 from planner.services.teams.access import WrongStateError
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.costing.market_of import CATALOG
@@ -146,7 +146,7 @@ def test_nobody_but_an_owner_approves_what_they_saved_themselves(work):
 @pytest.mark.parametrize("is_shown", [False, True])
 def test_a_team_s_feed_has_the_approved_plan_for_all_that_everybody_sees(work, is_shown):
     project, owner = work.project(name="A", cost_centre="4711"), work.access()
-    saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved(project)))
+    projects.approve(owner, projects.submit(owner, work.saved(project)))
     saved = work.portfolio(shown_to_all=is_shown)
     total = portfolios.approve_portfolio(owner, saved).read_answer().total_cost
     feed = list(csv.DictReader(io.StringIO(team_focus(work.team, None).decode())))
@@ -213,7 +213,7 @@ def test_what_an_approved_plan_buys_or_signs_is_there_for_all(work, on_prem, par
 
     none = {"already_owned": [], "commitments": [], "leased_servers": []}
     assert held() == none
-    saved_comparisons.approve(work.access(), saved_comparisons.submit(work.access(), saved))
+    projects.approve(work.access(), projects.submit(work.access(), saved))
     assert held() == none | {part: [entry]}
     read_portfolio(portfolio_of_projects(work.team, [project]))  # which the joint plan accepts
 
@@ -227,7 +227,7 @@ def test_what_approved_joint_plans_bought_is_not_ordered_again_nor_counted_twice
     owning = {**PLAIN, "horizon_months": 48, "constraints": {"purchase_options": ["on_demand"]}}
     hours = {**WORKLOAD, "hours_per_month": 5500}
     rows = [work.project(name=name, assumptions=owning, workload=hours) for name in "ab"]
-    own = saved_comparisons.submit(work.access(), work.saved(rows[0]))
+    own = projects.submit(work.access(), work.saved(rows[0]))
 
     def plan():
         saved = work.portfolio(request=portfolio_of_projects(work.team, rows))
@@ -237,7 +237,7 @@ def test_what_approved_joint_plans_bought_is_not_ordered_again_nor_counted_twice
 
     _, held, orders = plan()
     assert (held, [(one.month, one.units) for one in orders]) == ([[], []], [(0, 2)])
-    saved_comparisons.approve(work.access(), own)
+    projects.approve(work.access(), own)
     with time_machine.travel("2027-01-20"):
         for _ in range(2):  # the first plan is superseded in between
             _, held, orders = plan()
@@ -255,8 +255,8 @@ def test_what_plans_bought_stays_owned_once_another_replaces_them_or_their_proje
     project, other = (work.project(name=n, assumptions=owning, workload=hours) for n in "ab")
 
     def approve():
-        saved = saved_comparisons.submit(work.access(), work.saved(project))
-        saved_comparisons.approve(work.access(), saved)
+        saved = projects.submit(work.access(), work.saved(project))
+        projects.approve(work.access(), saved)
 
     def owned(rows):
         return [one["already_owned"] for one in portfolio_of_projects(work.team, rows)["projects"]]

@@ -11,10 +11,10 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, connection, transaction
 
 from planner.models import AuditEntry, Role, SavedComparison, State
-from planner.services.alerts.project_summaries import changes_since
+from planner.services.alerts.alerts import changes_since
 from planner.services.portfolio import portfolios
-from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import current_plan, reprice
+from planner.services.projects import projects
+from planner.services.projects.projects import current_plan, reprice
 from planner.services.teams import teams
 from planner.services.teams.access import StaleError, WrongStateError
 from pricing import catalog as catalogs
@@ -94,8 +94,8 @@ def test_an_approval_supersedes_the_one_before(work: Workspace) -> None:
     project = work.project()
     first, second = work.saved(project), work.saved(project)
     for kept in (first, second):
-        sent = saved_comparisons.submit(work.access(Role.EDITOR), kept)
-        saved_comparisons.approve(work.access(Role.APPROVER), sent)
+        sent = projects.submit(work.access(Role.EDITOR), kept)
+        projects.approve(work.access(Role.APPROVER), sent)
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.state, first.superseded_by_id) == (State.SUPERSEDED, second.pk)
@@ -112,70 +112,67 @@ def test_an_approval_supersedes_the_one_before(work: Workspace) -> None:
 def test_states_follow_one_another(work: Workspace) -> None:
     kept, owner = work.saved(), work.access()
     with pytest.raises(WrongStateError, match="draft; only one that is submitted can be changed"):
-        saved_comparisons.approve(owner, kept)
-    sent = saved_comparisons.submit(owner, kept)
-    for refused in (saved_comparisons.submit, saved_comparisons.delete_saved):
+        projects.approve(owner, kept)
+    sent = projects.submit(owner, kept)
+    for refused in (projects.submit, projects.delete_saved):
         with pytest.raises(WrongStateError):
             refused(owner, sent)
     with pytest.raises(WrongStateError):
-        saved_comparisons.change_saved(owner, sent, {"note": "x"})
-    back = saved_comparisons.send_back(owner, sent)
+        projects.change_saved(owner, sent, {"note": "x"})
+    back = projects.send_back(owner, sent)
     assert (back.state, back.submitted_at) == (State.DRAFT, None)
 
 
 def test_the_reason_of_sending_back_is_kept_until_it_is_submitted_again(work: Workspace) -> None:
     editor, approver = work.access(Role.EDITOR), work.access(Role.APPROVER)
-    sent = saved_comparisons.submit(editor, work.saved())
+    sent = projects.submit(editor, work.saved())
     for unusable in ("a" * 501, "a\u202eb"):
         with pytest.raises(InvalidInput, match="reason"):
-            saved_comparisons.send_back(approver, sent, reason=unusable)
-    back = saved_comparisons.send_back(approver, sent, reason=" Ask for a second quote. ")
+            projects.send_back(approver, sent, reason=unusable)
+    back = projects.send_back(approver, sent, reason=" Ask for a second quote. ")
     assert (back.sent_back_reason, back.sender) == ("Ask for a second quote.", approver.name)
     entry = AuditEntry.objects.filter(action="saved_comparison.draft").get()
     assert entry.after["sent_back_reason"] == "Ask for a second quote."
-    again = saved_comparisons.submit(editor, back)
+    again = projects.submit(editor, back)
     assert (again.sent_back_reason, again.sender, again.sent_back_at) == ("", None, None)
 
 
 def test_editors_submit_and_approvers_approve(work: Workspace) -> None:
     kept = work.saved()
     with pytest.raises(PermissionDenied):
-        saved_comparisons.submit(work.access(Role.VIEWER), kept)
-    sent = saved_comparisons.submit(work.access(Role.EDITOR), kept)
+        projects.submit(work.access(Role.VIEWER), kept)
+    sent = projects.submit(work.access(Role.EDITOR), kept)
     with pytest.raises(PermissionDenied):
-        saved_comparisons.approve(work.access(Role.EDITOR), sent)
+        projects.approve(work.access(Role.EDITOR), sent)
 
 
 def test_whoever_submits_a_plan_does_not_approve_it_unless_an_owner(work: Workspace) -> None:
     approver, owner = work.access(Role.APPROVER), work.access()
-    own = saved_comparisons.submit(approver, work.saved())
+    own = projects.submit(approver, work.saved())
     with pytest.raises(WrongStateError, match="You submitted it; another approver or an owner"):
-        saved_comparisons.approve(approver, own)
-    assert saved_comparisons.approve(owner, own).approved_by == work.users[Role.OWNER]
-    assert (
-        saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved())).state
-        == State.APPROVED
-    )
+        projects.approve(approver, own)
+    assert projects.approve(owner, own).approved_by == work.users[Role.OWNER]
+    assert projects.approve(owner, projects.submit(owner, work.saved())).state == State.APPROVED
 
 
 def test_the_database_keeps_one_approved_plan_a_project(work: Workspace) -> None:
     project, owner = work.project(), work.access()
     first, second = work.saved(project), work.saved(project)
-    saved_comparisons.approve(owner, saved_comparisons.submit(owner, first))
+    projects.approve(owner, projects.submit(owner, first))
     with pytest.raises(IntegrityError), transaction.atomic():
         SavedComparison.objects.filter(pk=second.pk).update(state=State.APPROVED)
 
 
 def test_what_was_seen_must_be_what_is_approved(work: Workspace) -> None:
     kept = work.saved()
-    saved_comparisons.change_saved(work.access(), kept, {"note": "changed"})
+    projects.change_saved(work.access(), kept, {"note": "changed"})
     with pytest.raises(StaleError):
-        saved_comparisons.submit(work.access(), kept, seen=1)
+        projects.submit(work.access(), kept, seen=1)
 
 
 def test_a_project_with_approvals_is_archived_not_deleted(work: Workspace) -> None:
     project = work.project()
-    saved_comparisons.submit(work.access(), work.saved(project))
+    projects.submit(work.access(), work.saved(project))
     with pytest.raises(WrongStateError, match="archive"):
         projects.delete_project(work.access(), project)
     assert projects.change_project(work.access(), project, {"archived": True}).archived
@@ -207,11 +204,11 @@ def test_nothing_is_locked_while_what_is_to_be_saved_is_answered(
 
         monkeypatch.setattr(module, name, noted)
 
-    noting(saved_comparisons, "compare_for_team")
+    noting(projects, "compare_for_team")
     noting(portfolios, "plan_for_team")
     plain = open_transactions()
     work.saved(project)
-    saved_comparisons.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
+    projects.save_in_new_project(access, work.team, REQUEST, project="New", name="First")
     work.portfolio()
     assert seen == [plain] * 3
 
@@ -219,10 +216,10 @@ def test_nothing_is_locked_while_what_is_to_be_saved_is_answered(
 def test_what_cannot_be_created_is_refused_before_it_is_answered(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_comparisons, "compare_for_team", None)
+    monkeypatch.setattr(projects, "compare_for_team", None)
     values = {"project": work.project().name, "name": "First"}
     with pytest.raises(ValueError, match="another project"):
-        saved_comparisons.save_in_new_project(work.access(), work.team, REQUEST, **values)
+        projects.save_in_new_project(work.access(), work.team, REQUEST, **values)
 
 
 # What a project refuses, field by field ---------------------------------------------------

@@ -22,11 +22,11 @@ from planner.models import (
 )
 from planner.services.actuals import actuals
 from planner.services.portfolio import portfolios
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from planner.services.teams import access as quotas
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 from planner.services.teams.access import WrongStateError
-from planner.services.teams.tokens import access_for_token
+from planner.services.teams.teams import access_for_token
 from planner.usage.actuals_file import read_actuals_file
 from tests.planner.workspace import PLAIN, WORKLOAD, Workspace
 
@@ -37,7 +37,7 @@ Prepare = Callable[[Workspace, Access], Callable[[], Any]]
 
 def prepare_comparison(work: Workspace, access: Access) -> Callable[[], Any]:
     project = Project.objects.filter(team=work.team).first() or work.project()
-    return saved_comparisons.prepare_comparison(access, project, name="Plan")
+    return projects.prepare_comparison(access, project, name="Plan")
 
 
 def prepare_portfolio(work: Workspace, access: Access) -> Callable[[], Any]:
@@ -101,7 +101,7 @@ def test_a_token_keeps_nothing_once_revoked(work: Workspace, prepare: Prepare) -
     assert access is not None
     prepare(work, access)()
     store = prepare(work, access)
-    tokens.revoke_token(work.access(), ApiToken.objects.get())
+    teams.revoke_token(work.access(), ApiToken.objects.get())
     with pytest.raises(PermissionDenied):
         store()
     assert count_saved() == 1

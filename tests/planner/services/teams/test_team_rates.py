@@ -11,7 +11,7 @@ import pytest
 from planner.models import ServerQuote
 from planner.services.projects import comparisons
 from planner.services.teams import teams
-from planner.services.teams.team_rates import inherit
+from planner.services.teams.teams import inherit
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from tests.planner.api.world import SERVER

@@ -20,10 +20,10 @@ from planner.models import (
     Team,
     access_of,
 )
-from planner.services.housekeeping.deletion import delete_account
-from planner.services.teams import teams, tokens
+from planner.services.housekeeping.retention import delete_account
+from planner.services.teams import teams
 from planner.services.teams.access import StaleError, WrongStateError
-from planner.services.teams.tokens import access_for_token
+from planner.services.teams.teams import access_for_token
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.workspace import Workspace, person
 
@@ -74,7 +74,7 @@ def test_the_last_owner_stays(work: Workspace) -> None:
 
 def test_who_leaves_loses_their_tokens(work: Workspace) -> None:
     access = work.access(Role.EDITOR)
-    _, secret = tokens.create_token(access, work.team, name="t", scopes=[Scope.READ], days=9)
+    _, secret = teams.create_token(access, work.team, name="t", scopes=[Scope.READ], days=9)
     assert access_for_token(secret) is not None
     teams.remove_member(access, Membership.objects.get(team=work.team, role=Role.EDITOR))
     assert access_for_token(secret) is None
@@ -199,7 +199,7 @@ def holder(work: Workspace, *scopes: Scope) -> Access:
 def test_nobody_gives_more_than_they_have(work: Workspace) -> None:
     def give(access: Access, **values: object) -> None:
         plain = {"name": "t", "scopes": [Scope.READ], "days": 30}
-        tokens.create_token(access, work.team, **{**plain, **values})
+        teams.create_token(access, work.team, **{**plain, **values})
 
     with pytest.raises(InvalidInput, match="role"):
         give(work.access(Role.EDITOR), role=Role.OWNER)

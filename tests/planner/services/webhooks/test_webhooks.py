@@ -27,7 +27,7 @@ from planner.models import (
     WebhookEvent,
 )
 from planner.services.alerts.alerts import Finding, create_alerts
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from planner.services.webhooks import outbound, webhooks
 from pricing.common.invalid_input import InvalidInput
 from pricing.publish.batch import OfferBatch
@@ -102,8 +102,8 @@ def test_a_real_server_receives_the_verdict_as_text_and_nobody_sees_the_address(
     market()
     hook = endpoint(work, url=f"json://localhost:{receiver}/s3cr3t", description="ours")
     row = work.project()
-    plan = saved_comparisons.submit(work.access(), work.saved(row))
-    saved_comparisons.approve(work.access(), plan)
+    plan = projects.submit(work.access(), work.saved(row))
+    projects.approve(work.access(), plan)
     (received,) = _Receiver.seen
     assert received["title"].startswith(f"{row.name}: ")
     approved, advice, link = received["message"].split("\n\n")

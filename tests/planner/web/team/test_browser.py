@@ -16,8 +16,8 @@ from playwright.sync_api import Page, expect
 
 from planner.models import ActualsUpload, Alert, Job, Role, SavedComparison, Scope
 from planner.services.actuals import actuals
-from planner.services.projects import saved_comparisons
-from planner.services.teams import teams, tokens
+from planner.services.projects import projects
+from planner.services.teams import teams
 from planner.services.webhooks import webhooks
 from pricing.models import QuarantinedPart
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
@@ -76,8 +76,8 @@ def full(work) -> dict[str, str]:
     """A team with one of everything; the addresses of its pages."""
     owner = work.access()
     project = work.project(budget="900000", description="A model of our own.")
-    plan = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved(project)))
-    saved_comparisons.submit(owner, work.saved(work.project(name="Waiting")))
+    plan = projects.approve(owner, projects.submit(owner, work.saved(project)))
+    projects.submit(owner, work.saved(work.project(name="Waiting")))
     actuals.load_actuals(owner, project, io.BytesIO(PAID), "paid.csv")
     Alert.objects.create(
         team=work.team, project=project, kind="price_move", message="The plan moved by +9.0%.",
@@ -87,7 +87,7 @@ def full(work) -> dict[str, str]:
         owner, work.team, {"slug": "our-dgx", "label": "Our DGX", "server": SERVER}
     )
     teams.invite(owner, work.team, Role.EDITOR, "new@alpha.test")
-    tokens.create_token(owner, work.team, name="Nightly", scopes=[Scope.READ], days=9)
+    teams.create_token(owner, work.team, name="Nightly", scopes=[Scope.READ], days=9)
     hook = {"url": "jsons://hooks.test/s3cr3t", "description": "ours", "events": ["test"]}
     webhooks.add_endpoint(owner, work.team, hook)
     QuarantinedPart.objects.create(

@@ -7,7 +7,7 @@ import re
 from django.test import Client
 
 from planner.models import Alert, Role
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
@@ -18,7 +18,7 @@ def dashboard(browser: Client, work: Workspace, query: str = "") -> str:
 
 
 def test_the_reason_is_asked_for_and_shown_to_the_author(work, signed_in):
-    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    plan = projects.submit(work.access(Role.EDITOR), work.saved())
     assert "Reason, for whoever submitted it" in dashboard(signed_in(Role.APPROVER), work)
     address = f"/c/{plan.pk}/?form=back"
     refused = signed_in(Role.APPROVER).post(address, {"reason": "a" * 501})

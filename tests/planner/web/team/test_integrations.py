@@ -7,7 +7,7 @@ import re
 import pytest
 
 from planner.models import ApiToken, Role, Scope
-from planner.services.teams import tokens
+from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 
 TOKENS = "/team/alpha/settings/?form=tokens"
@@ -26,7 +26,7 @@ def test_a_token_is_shown_once_and_works(work, signed_in, client):
 
 @pytest.fixture
 def token(work) -> ApiToken:
-    made, _ = tokens.create_token(
+    made, _ = teams.create_token(
         work.access(Role.EDITOR), work.team, name="mine", scopes=[Scope.READ], days=3
     )
     return made

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from planner.models import Invitation, Membership, Role, Scope, access_of
-from planner.services.teams import teams, tokens
+from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
 
@@ -89,7 +89,7 @@ def test_service_tokens_of_who_is_removed_are_named(work, signed_in):
     """A service token is the team's: it goes on working for whoever knows it."""
     other = person("other-owner")
     made = Membership.objects.create(team=work.team, user=other, role=Role.OWNER)
-    tokens.create_token(
+    teams.create_token(
         access_of(other), work.team, name="ci", scopes=[Scope.READ], days=9, is_service=True
     )
     answer = signed_in().post(f"{MEMBERS}{made.pk}/remove/", follow=True)

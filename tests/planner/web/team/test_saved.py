@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from planner.models import Role, SavedComparison, State
-from planner.services.projects import saved_comparisons
+from planner.services.projects import projects
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.texts import text
 
@@ -60,7 +60,7 @@ def test_page_and_pack_show_what_is_left_of_the_budget_of_the_project(
 
 
 def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, signed_in):
-    version = saved_comparisons.submit(work.access(Role.EDITOR), kept).version
+    version = projects.submit(work.access(Role.EDITOR), kept).version
     typed = {"reason": "<script>alert(1)</script>=1+1", "version": version}
     approver = signed_in(Role.APPROVER)
     stale = approver.post(f"{here}?form=back", typed | {"version": version - 1})
@@ -75,7 +75,7 @@ def test_a_reason_of_sending_back_is_text_and_nothing_else(work, kept, here, sig
 def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
     """Two people take part in it; an owner is enough of both."""
     project = reverse("project", args=("alpha", kept.project_id))
-    saved_comparisons.submit(work.access(Role.APPROVER), kept)
+    projects.submit(work.access(Role.APPROVER), kept)
     for page in (here, project):
         assert approval(kept) not in text(signed_in(Role.APPROVER).get(page))
         assert approval(kept) in text(signed_in(Role.OWNER).get(page))
@@ -85,7 +85,7 @@ def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
 
 def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
     kept = work.saved(work.project(budget="100000"))
-    version = saved_comparisons.submit(work.access(), kept).version
+    version = projects.submit(work.access(), kept).version
     owner, here = signed_in(), f"/c/{kept.pk}/"
     assert "Approve it 73,980 USD over budget" in text(owner.get(here)).replace("\u00a0", " ")
     refused = text(owner.post(approval(kept), {"version": version}, follow=True))
@@ -97,7 +97,7 @@ def test_approving_over_the_budget_of_the_project_asks(work, signed_in):
 
 def test_the_api_asks_too_until_the_body_confirms(work, signed_in):
     kept = work.saved(work.project(budget="100000"))
-    saved_comparisons.submit(work.access(), kept)
+    projects.submit(work.access(), kept)
     owner, path = signed_in(), f"/api/v1/saved-comparisons/{kept.pk}/approve/"
     refused = owner.post(path, {}, content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "over_budget")
@@ -109,7 +109,7 @@ def test_the_api_asks_too_until_the_body_confirms(work, signed_in):
 
 def test_approving_within_the_budget_asks_nothing(work, signed_in):
     kept = work.saved(work.project(budget="1000000"))
-    version = saved_comparisons.submit(work.access(), kept).version
+    version = projects.submit(work.access(), kept).version
     assert "over_budget" not in text(signed_in().get(f"/c/{kept.pk}/"))
     signed_in().post(approval(kept), {"version": version})
     assert state_of(kept) == State.APPROVED
@@ -117,7 +117,7 @@ def test_approving_within_the_budget_asks_nothing(work, signed_in):
 
 def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
     version = kept.version
-    saved_comparisons.submit(work.access(), kept)
+    projects.submit(work.access(), kept)
     page = text(signed_in().post(approval(kept), {"version": version}, follow=True))
     assert "It has changed since you read it" in page
     assert state_of(kept) == State.SUBMITTED

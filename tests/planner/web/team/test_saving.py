@@ -10,8 +10,7 @@ import pytest
 
 from planner.contract.answer.comparison import summarize_answer
 from planner.models import Project, Role, SavedComparison
-from planner.services.projects.reprice import reprice
-from planner.services.projects.saved_comparisons import save_comparison
+from planner.services.projects.projects import reprice, save_comparison
 from pricing import catalog as catalogs
 from tests.planner.costing.market_of import H100
 from tests.planner.web.team.texts import text
