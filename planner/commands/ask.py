@@ -13,7 +13,7 @@ from planner.commands.command import (
     Command,
     LoadCatalog,
     Options,
-    answer_at_prices,
+    load_prices,
     read_bytes,
     read_comparison,
     read_request,
@@ -21,14 +21,12 @@ from planner.commands.command import (
     write_request,
 )
 from planner.contract.answer.common import AnswerModel
-from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.question import EXAMPLE
 from planner.exports import TABLES
 from planner.exports.portfolio_exports import PORTFOLIO_TABLES, portfolio_csv
 from planner.usage.ladder import RULES, Ladder, plan_ladder
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
-from pricing.market.snapshot import Catalog
 
 Answer = TypeVar("Answer", bound=AnswerModel)
 
@@ -68,11 +66,8 @@ def _answer_portfolio(options: Options, load_catalog: LoadCatalog) -> str:
     # Help and refusals of a file come without the solver, which takes half a second to import.
     from planner.portfolio.portfolio import plan_portfolio
 
-    def plan(catalog: Catalog) -> PortfolioAnswer:
-        return plan_portfolio(request, catalog)
-
     does_without = not request.use_catalog or bool(request.custom_offers)
-    answer = answer_at_prices(does_without, load_catalog, plan)
+    answer = plan_portfolio(request, load_prices(load_catalog, does_without))
     if table := options["table"]:
         return portfolio_csv(answer, table).decode().replace("\r\n", "\n").rstrip("\n")
     from planner.commands.tables import portfolio_tables
@@ -130,7 +125,7 @@ def _answer_compare(options: Options, load_catalog: LoadCatalog) -> str:
     from planner.comparison import compare
 
     does_without = request.get("use_catalog") is False or bool(request.get("custom_offers"))
-    answer = answer_at_prices(does_without, load_catalog, lambda known: compare(request, known))
+    answer = compare(request, load_prices(load_catalog, does_without))
     if table := options["table"]:
         # pandas takes longer to import than a comparison takes to compute.
         from planner.exports.frames import FRAMES, format_csv

@@ -13,16 +13,14 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from planner.contract.request.question import read_question
-from planner.contract.typed_numbers import check_lines, check_tree
+from planner.contract.typed_numbers import check_tree
 from pricing.common import bounded
-from pricing.common.bounded import MAX_DEPTH
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-T = TypeVar("T")
 REFUSED = 2
 """Exit status of a request that cannot be used."""
 LoadCatalog = Callable[[], Catalog]
@@ -36,14 +34,12 @@ NO_PRICES = (
 )
 
 
-def answer_at_prices(
-    does_without: bool, load_catalog: LoadCatalog, answer: Callable[[Catalog], T]
-) -> T:
-    """What `answer` gives; refused at an empty catalog, unless the request does without."""
+def load_prices(load_catalog: LoadCatalog, does_without: bool = False) -> Catalog:
+    """The catalog; an empty one is refused, unless the request does without."""
     catalog = load_catalog()
     if not (len(catalog.offers) or does_without):
         raise InvalidInput("", NO_PRICES)
-    return answer(catalog)
+    return catalog
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,10 @@ def read_request(name: str) -> dict[str, Any]:
     starts_as_json = re.match(r"\{|\[\s*[^\sA-Za-z_\[]", text.lstrip()) is not None
     is_json = kind == ".json" or (kind != ".toml" and starts_as_json)
     try:
-        content = bounded.loads(text) if is_json else _read_toml(text)
+        if is_json:
+            content = bounded.loads(text)
+        else:
+            content = tomllib.loads(text, parse_float=bounded.parse_float)
         check_tree(content)
     except (ValueError, RecursionError) as error:
         form = "JSON" if is_json else "TOML"
@@ -99,16 +98,6 @@ def read_comparison(text: str) -> dict[str, Any]:
     path = Path(text)
     is_line = " " in text.strip() and path.suffix not in (".json", ".toml")
     return read_question(text) if is_line and not path.exists() else read_request(text)
-
-
-_LONG_KEY = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){{{MAX_DEPTH + 1}}}", re.ASCII)
-
-
-def _read_toml(text: str) -> dict[str, Any]:
-    for line in check_lines(text.splitlines(), "file"):
-        if _LONG_KEY.search(line):
-            raise ValueError(f"a key of more than {MAX_DEPTH} parts")
-    return tomllib.loads(text, parse_float=bounded.parse_float)
 
 
 def read_text(name: str, max_bytes: int) -> str:

@@ -18,7 +18,7 @@ from planner.commands.command import (
     Command,
     LoadCatalog,
     Options,
-    answer_at_prices,
+    load_prices,
     read_request,
     write_request,
 )
@@ -170,9 +170,7 @@ def _answer_portfolio(answer: UsageAnswer, options: Options, load_catalog: LoadC
         write_request(built.request, options["request"])
     from planner.portfolio.portfolio import plan_portfolio
 
-    planned = answer_at_prices(
-        False, load_catalog, lambda catalog: plan_portfolio(built.request, catalog)
-    )
+    planned = plan_portfolio(built.request, load_prices(load_catalog))
     if options["pack"]:
         _write_pack(planned, Path(options["pack"]))
     if options["json"]:
