@@ -128,17 +128,7 @@ class OfferSelection:
     @cached_property
     def filters(self) -> Filters:
         """Limits on the catalog's offers."""
-        limits = self.request.constraints
-        options = limits.purchase_options or ()
-        return Filters(
-            accelerators=tuple(sorted(self.throughput)) or NONE_FITS,
-            providers=limits.providers or (),
-            purchase_options=tuple(o.value for o in options),
-            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
-            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
-            interconnect=limits.interconnect,
-            max_term_months=limits.max_term_months,
-        )
+        return Filters.of(self.request.constraints, tuple(sorted(self.throughput)) or NONE_FITS)
 
     @cached_property
     def guard_rails(self) -> GuardRails:

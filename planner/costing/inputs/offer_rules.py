@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner.contract.accelerator_names import find_software
 from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.constraints import PriceAdjustment
+from planner.contract.request.constraints import Constraints, PriceAdjustment
 from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import ANY, PlaceLimit, PlaceLimits, PlanRules
 from planner.costing.inputs.existing import SupplyLimits
@@ -43,6 +43,19 @@ class Filters:
     min_accelerators_per_node: float | None = None
     interconnect: str | None = None
     max_term_months: int | None = None
+
+    @classmethod
+    def of(cls, limits: Constraints, accelerators: tuple[str, ...]) -> Filters:
+        """Those of a request, for some accelerators."""
+        return cls(
+            accelerators=accelerators,
+            providers=limits.providers or (),
+            purchase_options=tuple(option.value for option in limits.purchase_options or ()),
+            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
+            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
+            interconnect=limits.interconnect,
+            max_term_months=limits.max_term_months,
+        )
 
     def rows(self, table: OfferTable) -> Rows:
         """Rows on sale that meet every limit and have a price."""

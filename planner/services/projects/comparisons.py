@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import prod
 from typing import Any, TypeVar
@@ -25,19 +25,10 @@ from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.contract.request.rules import ANY, limit_places, resolve_rules
 from planner.costing.analysis.simulation import Report, nobody_waits
 from planner.costing.inputs.job_nodes import JobNodes
-from planner.costing.inputs.offer_rules import WHOLE_NODE, Filters, GuardRails
+from planner.costing.inputs.offer_rules import Filters, GuardRails
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import Access, Job, JobState, SweepRow, Team
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import (
-    DATABASE_GONE,
-    OPEN_STATES,
-    QUESTIONS_PER_CHUNK,
-    SWEEP,
-    SWEEP_CHUNK,
-    CancelledError,
-    Progress,
-)
 from planner.services.teams.access import EDIT, require
 from planner.services.teams.teams import inherit, with_sources
 from planner.services.work_budget import current_budget
@@ -139,7 +130,7 @@ def answer_at_rates(
         raise TooMuchWork(refusal.field, f"{refusal.message} {hint}".strip()) from None
 
 
-def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
+def comparison_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """The answer to `request` with the team's rates."""
     progress.step(0, None, "Comparing")
 
@@ -205,14 +196,8 @@ class LowestRents:
         is_sold = not options or PurchaseOption.ON_DEMAND in options
         if not is_sold or not self._may_take(accelerator):
             return np.empty(0, dtype=np.intp)
-        filters = Filters(
-            accelerators=(accelerator,),
-            providers=limits.providers or (),
-            purchase_options=(PurchaseOption.ON_DEMAND.value,),
-            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
-            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
-            interconnect=limits.interconnect,
-        )
+        on_demand = (PurchaseOption.ON_DEMAND.value,)
+        filters = replace(Filters.of(limits, (accelerator,)), purchase_options=on_demand)
         rows = self.rails.rows_in_places(self.offers, filters.rows(self.offers))
         return self.nodes.fitting(self.offers, rows)
 
@@ -288,19 +273,19 @@ def start_sweep(
     }
     sweep = jobs.add(
         access,
-        SWEEP,
+        jobs.SWEEP,
         arguments,
         team,
         state=JobState.RUNNING,
         started_at=timezone.now(),
         total=total,
     )
-    starts = range(0, total, QUESTIONS_PER_CHUNK)
+    starts = range(0, total, jobs.QUESTIONS_PER_CHUNK)
     for part, start in enumerate(starts, start=1):
-        chunk = {"start": start, "stop": min(start + QUESTIONS_PER_CHUNK, total)}
+        chunk = {"start": start, "stop": min(start + jobs.QUESTIONS_PER_CHUNK, total)}
         whose = {"team": team, "created_by_id": sweep.created_by_id, "owner": sweep.owner}
         Job.objects.create(
-            kind=SWEEP_CHUNK,
+            kind=jobs.SWEEP_CHUNK,
             arguments=chunk,
             parent=sweep,
             part=part,
@@ -318,7 +303,7 @@ def values_at(sweep: Job, index: int) -> Fields:
     return next(combine(grid, index)) if grid else {}
 
 
-def chunk_job(job: Job, progress: Progress) -> None:
+def chunk_job(job: Job, progress: jobs.Progress) -> None:
     """Compares the requests of a chunk that have no row yet, and writes the rows at once."""
     sweep, start, stop = job.parent, job.arguments["start"], job.arguments["stop"]
     assert sweep is not None
@@ -337,7 +322,7 @@ def chunk_job(job: Job, progress: Progress) -> None:
         rows.append(SweepRow(sweep=sweep, index=index, **_compare(dated, job.team, market)))
     with transaction.atomic():
         if Job.objects.select_for_update().get(pk=sweep.pk).is_over:
-            raise CancelledError
+            raise jobs.CancelledError
         SweepRow.objects.bulk_create(rows, ignore_conflicts=True)
         done = SweepRow.objects.filter(sweep=sweep).count()
         Job.objects.filter(pk=sweep.pk).update(done=done)
@@ -348,7 +333,7 @@ def _compare(request: Any, team: Team | None, market: Catalog) -> Fields:
         return {"row": summarize(compare_for_team(request, team, market).answer)}
     except InvalidInput as refusal:
         return {"errors": list_errors(refusal, request)}
-    except (CancelledError, WorkCancelledError, *DATABASE_GONE):
+    except (jobs.CancelledError, WorkCancelledError, *jobs.DATABASE_GONE):
         raise
     except Exception:
         logger.exception("A request of a sweep failed.")
@@ -365,7 +350,7 @@ def settle(job: Job) -> None:
     failed say so."""
     sweep = Job.objects.select_for_update().get(pk=job.parent_id or job.pk)
     chunks = sweep.parts.order_by("part")
-    if sweep.is_over or chunks.filter(state__in=OPEN_STATES).exists():
+    if sweep.is_over or chunks.filter(state__in=jobs.OPEN_STATES).exists():
         return
     for chunk in chunks.filter(state=JobState.FAILED):
         places = range(chunk.arguments["start"], chunk.arguments["stop"])
