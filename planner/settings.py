@@ -221,11 +221,11 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["planner.api.callers.MarketAccess"],
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.callers.PerMinute"],
-    "DEFAULT_RENDERER_CLASSES": ["planner.api.responses.AnswerRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.GuardedJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["planner.api.media.AnswerRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["planner.api.media.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.api.pages.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "planner.api.responses.exception_handler",
+    "EXCEPTION_HANDLER": "planner.api.media.exception_handler",
     "NUM_PROXIES": NUM_PROXIES,
 }
 API_MAX_BODY_BYTES = 1_000_000

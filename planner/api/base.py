@@ -19,7 +19,7 @@ from planner.api.answers import AnswerView
 from planner.api.bodies import Body
 from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.responses import require_length
+from planner.api.media import require_length
 from planner.contract.validation import parse
 from planner.models import Access, Team
 from planner.services.teams.access import EDIT, VIEW, Need, StaleError, require, require_scope

@@ -22,8 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.callers import access_of_request
-from planner.api.parsers import FILE
-from planner.api.responses import AnswerRenderer, RenderedJson
+from planner.api.media import FILE, AnswerRenderer, RenderedJson
 from planner.models import IdempotencyRecord
 from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
 from planner.services.teams.access import WrongStateError

@@ -37,8 +37,11 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from planner.contract.typed_numbers import read_length
 from planner.services.observability import logs
-from planner.services.observability.measures import REQUEST_SECONDS, render_measures
-from planner.services.observability.readiness import answer_readiness
+from planner.services.observability.measures import (
+    REQUEST_SECONDS,
+    answer_readiness,
+    render_measures,
+)
 from planner.services.teams.access import DiskFullError
 from planner.services.work_budget import Budget, spend_from
 from pricing.common.bounded import check_storable, check_text

@@ -20,8 +20,7 @@ from planner.api.base import TeamViewSet
 from planner.api.bodies import NewSweep
 from planner.api.callers import access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.parsers import FileParser
-from planner.api.responses import require_length
+from planner.api.media import FileParser, require_length
 from planner.api.shapes import JobSerializer, ProblemErrorSerializer, Usage, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
@@ -31,10 +30,8 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.models import Access, Job, SweepRow, Team
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import SWEEP
 from planner.services.portfolio import portfolios
 from planner.services.projects import comparisons
-from planner.services.projects.comparisons import start_sweep, values_at
 from planner.services.teams.teams import resolve_team, rules_of
 from planner.sizing.estimate import EstimateRequest
 from planner.usage.forecast import MAX_MONTHS
@@ -251,7 +248,7 @@ class SweepRowSerializer(serializers.ModelSerializer[SweepRow]):
     @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_values(self, row: SweepRow) -> dict[str, Any]:
         """The varied fields with their values here."""
-        return values_at(self.context["sweep"], row.index)
+        return comparisons.values_at(self.context["sweep"], row.index)
 
 
 class SweepsView(TeamViewSet):
@@ -262,7 +259,7 @@ class SweepsView(TeamViewSet):
     query_parameters = {"rows": PAGE_PARAMETERS}
 
     def get_queryset(self) -> models.QuerySet[Any]:
-        return super().get_queryset().filter(kind=SWEEP)
+        return super().get_queryset().filter(kind=jobs.SWEEP)
 
     @extend_schema(request=NewSweep, responses={HTTPStatus.ACCEPTED: JobSerializer})
     @idempotent
@@ -273,7 +270,7 @@ class SweepsView(TeamViewSet):
         if values.keys() - {"team"} not in ({"requests"}, {"request", "variations"}):
             raise InvalidInput("requests", "give either these, or request and variations")
         team = resolve_team(self.access, values.pop("team", None))
-        return lambda: accepted(start_sweep(self.access, team, **values))
+        return lambda: accepted(comparisons.start_sweep(self.access, team, **values))
 
     @extend_schema(responses=SweepRowSerializer(many=True))
     @action(detail=True)

@@ -13,21 +13,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api import bodies, shapes
-from planner.api.base import (
-    FLAGS,
-    TEAM,
-    ChangeMixin,
-    CreateMixin,
-    DeleteMixin,
-    Filter,
-    ListMixin,
-    ReadMixin,
-    Values,
-)
+from planner.api import base, bodies, shapes
 from planner.api.idempotency import idempotent
-from planner.api.parsers import FileParser
-from planner.api.responses import EXPORT_SCHEMA, SCENARIO, Refusal
+from planner.api.media import EXPORT_SCHEMA, SCENARIO, FileParser, Refusal
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import leave_out
@@ -36,21 +24,16 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.exports.saved_context import export_saved, offer_file
 from planner.models import ActualsUpload, Project, SavedComparison, SavedPortfolio, State
 from planner.services.actuals import actuals
-from planner.services.actuals.actuals import estimate_completion
 from planner.services.alerts import alerts
-from planner.services.alerts.alerts import excess_over_budget
 from planner.services.portfolio import portfolios
-from planner.services.portfolio.portfolios import portfolio_of_projects
 from planner.services.projects import projects
-from planner.services.projects.projects import Repriced, reprice
 from planner.services.teams import teams
 from planner.services.teams.access import APPROVE, EDIT, VIEW, require
-from planner.services.teams.teams import resolve_team
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 
 
-class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+class ProjectsView(base.ReadMixin, base.CreateMixin, base.ChangeMixin, base.DeleteMixin):
     """A project holds a workload and its assumptions, a budget and a watch on its prices."""
 
     model = Project
@@ -59,14 +42,14 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     new = bodies.NewProject
     changes = bodies.ProjectChanges
     filters = {
-        "team": TEAM,
-        "archived": Filter("archived", FLAGS),
-        "watched": Filter("watched", FLAGS),
+        "team": base.TEAM,
+        "archived": base.Filter("archived", base.FLAGS),
+        "watched": base.Filter("watched", base.FLAGS),
     }
     change = staticmethod(projects.change_project)
     delete_row = staticmethod(projects.delete_project)
 
-    def create_row(self, values: Values) -> Project:
+    def create_row(self, values: base.Values) -> Project:
         team = teams.resolve_team(self.access, values.pop("team", None))
         return projects.create_project(self.access, team, values)
 
@@ -77,12 +60,12 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         the plan will have cost when it ends."""
         project = self.get_object()
         table = actuals.variance(project)
-        completion = estimate_completion(project, table)
+        completion = actuals.estimate_completion(project, table)
         at_the_end = completion and completion.model_dump(mode="json")
         return Response({**table.as_dict(), "completion": at_the_end})
 
 
-class ActualsView(ListMixin, CreateMixin, DeleteMixin):
+class ActualsView(base.ListMixin, base.CreateMixin, base.DeleteMixin):
     """Files of actual usage and cost: our CSV, FOCUS, or another provider's bill."""
 
     model = ActualsUpload
@@ -104,7 +87,7 @@ class ActualsView(ListMixin, CreateMixin, DeleteMixin):
         self.require(project)
         self.project: Project = project
 
-    def within(self) -> Values:
+    def within(self) -> base.Values:
         return {"project": self.project}
 
     @extend_schema(
@@ -135,7 +118,7 @@ class ActualsView(ListMixin, CreateMixin, DeleteMixin):
 _FROZEN = ("given", "request", "rows", "answer")
 
 
-class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+class SavedComparisonsView(base.ReadMixin, base.CreateMixin, base.ChangeMixin, base.DeleteMixin):
     """Answers as they were shown, with the request and price lists that they came from."""
 
     model = SavedComparison
@@ -148,9 +131,9 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     new = bodies.NewSavedComparison
     changes = bodies.SavedComparisonChanges
     filters = {
-        "team": TEAM,
-        "project": Filter("project_id", is_id=True),
-        "state": Filter("state", tuple(State.values)),
+        "team": base.TEAM,
+        "project": base.Filter("project_id", is_id=True),
+        "state": base.Filter("state", tuple(State.values)),
     }
     query_parameters = {"export": ("scenario",)}
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
@@ -161,18 +144,18 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def current_revisions(self) -> dict[str, int]:
         return alerts.current_revisions()
 
-    def prepare_row(self, values: Values) -> Callable[[], SavedComparison]:
+    def prepare_row(self, values: base.Values) -> Callable[[], SavedComparison]:
         key = values.pop("project")
         project = Project.objects.for_access(self.access).filter(pk=key).first()
         if project is None:
             raise InvalidInput("project", f"'{key}' is nothing that you may see")
         return projects.prepare_comparison(self.access, project, **values)
 
-    @extend_schema(request=None, responses=Repriced)
+    @extend_schema(request=None, responses=projects.Repriced)
     @action(detail=True, methods=["post"])
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Recalculated with today's rules and prices: what changed."""
-        repriced = reprice(self.get_object(), catalogs.current())
+        repriced = projects.reprice(self.get_object(), catalogs.current())
         left_out = {"answer": leave_out(ComparisonAnswer, self.include)}
         return Response(repriced.model_dump(mode="json", exclude=left_out))
 
@@ -196,7 +179,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         its project it is refused (409, `over_budget`) unless the body says `confirm`."""
         saved = self.get_object()
         is_confirmed = self.read_body(bodies.Approve).get("confirm")
-        excess = None if is_confirmed else excess_over_budget(saved.project, saved)
+        excess = None if is_confirmed else alerts.excess_over_budget(saved.project, saved)
         if excess is not None and saved.state == State.SUBMITTED:
             detail = (
                 f"It is {excess:,.2f} {saved.read_summary().currency} over its project's budget"
@@ -218,7 +201,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         return offer_file(content, row.name, FORMATS[form])
 
 
-class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
+class SavedPortfoliosView(base.ReadMixin, base.CreateMixin, base.DeleteMixin):
     """Portfolios kept with the request and price lists that they came from."""
 
     model = SavedPortfolio
@@ -228,12 +211,12 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
     serializer_class = shapes.SavedPortfolioDetailSerializer
     list_serializer = shapes.SavedPortfolioSerializer
     new = bodies.NewSavedPortfolio
-    filters = {"team": TEAM, "state": Filter("state", tuple(State.values))}
+    filters = {"team": base.TEAM, "state": base.Filter("state", tuple(State.values))}
     needs = {"export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(portfolios.delete_portfolio)
 
-    def prepare_row(self, values: Values) -> Callable[[], SavedPortfolio]:
-        team = resolve_team(self.access, values.pop("team"))
+    def prepare_row(self, values: base.Values) -> Callable[[], SavedPortfolio]:
+        team = teams.resolve_team(self.access, values.pop("team"))
         require(self.access, team.pk, EDIT)
         chosen, request = values.pop("projects", None), values.pop("request", None)
         if request is not None and chosen is not None:
@@ -241,7 +224,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
         if request is None:
             rows = Project.objects.for_access(self.access).filter(team=team, archived=False)
             included = None if chosen is None else [str(pk) for pk in chosen]
-            request = portfolio_of_projects(team, rows, included)
+            request = portfolios.portfolio_of_projects(team, rows, included)
         return portfolios.prepare_portfolio(self.access, team, request=request, **values)
 
     @extend_schema(request=None)

@@ -11,22 +11,9 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api import bodies, shapes
-from planner.api.base import (
-    FLAGS,
-    TEAM,
-    ChangeMixin,
-    CreateMixin,
-    DeleteMixin,
-    Filter,
-    InTeam,
-    ListMixin,
-    ReadMixin,
-    Values,
-)
+from planner.api import base, bodies, shapes
 from planner.api.callers import SignedIn, access_of_request
 from planner.api.idempotency import Write, idempotent
-from planner.api.shapes import accepted
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.validation import parse
@@ -45,7 +32,6 @@ from planner.models import (
 )
 from planner.services.alerts.alerts import acknowledge
 from planner.services.jobs import jobs, price_refreshes
-from planner.services.jobs.jobs import SWEEP, WORK, recover_jobs
 from planner.services.teams import teams
 from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
@@ -75,7 +61,7 @@ class MeView(PlainView):
         )
 
 
-class TeamsView(ReadMixin, ChangeMixin):
+class TeamsView(base.ReadMixin, base.ChangeMixin):
     """The caller's teams with their settings: contract prices and default assumptions."""
 
     model = Team
@@ -106,7 +92,9 @@ class TeamsView(ReadMixin, ChangeMixin):
         return offer_file(content, team.name, FORMATS["focus"])
 
 
-class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+class ServerQuotesView(
+    base.InTeam, base.ReadMixin, base.CreateMixin, base.ChangeMixin, base.DeleteMixin
+):
     """The team's own server quotes, which its comparisons inherit."""
 
     model = ServerQuote
@@ -117,24 +105,24 @@ class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin)
     change = staticmethod(teams.change_quote)
     delete_row = staticmethod(teams.remove_quote)
 
-    def create_row(self, values: Values) -> ServerQuote:
+    def create_row(self, values: base.Values) -> ServerQuote:
         return teams.add_quote(self.access, self.team, values)
 
 
-class AuditLogView(InTeam, ListMixin):
+class AuditLogView(base.InTeam, base.ListMixin):
     """Who changed what from what to what; nothing here is ever changed or removed."""
 
     model = AuditEntry
     page_order = ("-at", "id")
     serializer_class = shapes.AuditEntrySerializer
     filters = {
-        "action": Filter("action"),
-        "object_type": Filter("object_type"),
-        "object_id": Filter("object_id"),
+        "action": base.Filter("action"),
+        "object_type": base.Filter("object_type"),
+        "object_id": base.Filter("object_id"),
     }
 
 
-class JobsView(ReadMixin):
+class JobsView(base.ReadMixin):
     """Work that goes on after its request was answered."""
 
     model = Job
@@ -144,9 +132,9 @@ class JobsView(ReadMixin):
     serializer_class = shapes.JobSerializer
     list_serializer = shapes.JobRowSerializer
     filters = {
-        "team": TEAM,
-        "kind": Filter("kind", (SWEEP, *WORK)),
-        "state": Filter("state", tuple(JobState.values)),
+        "team": base.TEAM,
+        "kind": base.Filter("kind", (jobs.SWEEP, *jobs.WORK)),
+        "state": base.Filter("state", tuple(JobState.values)),
     }
     needs = {"cancel": EDIT}
 
@@ -156,7 +144,7 @@ class JobsView(ReadMixin):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        recover_jobs()
+        jobs.recover_jobs()
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     @action(detail=True, methods=["post"])
@@ -177,20 +165,20 @@ class RefreshesView(PlainView):
         access = access_of_request(request)
         price_refreshes.require_operator(access)
         providers = parse(bodies.Refresh, request.data).providers
-        return lambda: accepted(price_refreshes.start_refresh(access, providers))
+        return lambda: shapes.accepted(price_refreshes.start_refresh(access, providers))
 
 
-class AlertsView(ListMixin):
+class AlertsView(base.ListMixin):
     """Watched projects whose plan moved or fits no longer, or that outgrew their budget."""
 
     model = Alert
     related = ("acknowledged_by",)
     serializer_class = shapes.AlertSerializer
     filters = {
-        "team": TEAM,
-        "project": Filter("project_id", is_id=True),
-        "kind": Filter("kind", tuple(AlertKind.values)),
-        "open": Filter("acknowledged_at__isnull", FLAGS),
+        "team": base.TEAM,
+        "project": base.Filter("project_id", is_id=True),
+        "kind": base.Filter("kind", tuple(AlertKind.values)),
+        "open": base.Filter("acknowledged_at__isnull", base.FLAGS),
     }
     needs = {"acknowledge": EDIT}
 
@@ -201,7 +189,7 @@ class AlertsView(ListMixin):
         return self.answer(acknowledge(self.access, self.get_object()))
 
 
-class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
+class WebhooksView(base.InTeam, base.ListMixin, base.CreateMixin, base.DeleteMixin):
     """Where messages on the team's events are sent, as URLs of Apprise."""
 
     model = WebhookEndpoint
@@ -210,7 +198,7 @@ class WebhooksView(InTeam, ListMixin, CreateMixin, DeleteMixin):
     needs = dict.fromkeys(("list", "create", "destroy", "test"), OWN)
     delete_row = staticmethod(webhooks.remove_endpoint)
 
-    def create_row(self, values: Values) -> WebhookEndpoint:
+    def create_row(self, values: base.Values) -> WebhookEndpoint:
         return webhooks.add_endpoint(self.access, self.team, values)
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})

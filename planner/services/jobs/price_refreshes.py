@@ -11,7 +11,6 @@ from django.db import connection, transaction
 
 from planner.models import Access, Job, Scope
 from planner.services.jobs import jobs
-from planner.services.jobs.jobs import CancelledError, Progress
 from planner.services.teams.access import WrongStateError, record, require_scope
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
@@ -45,7 +44,7 @@ def start_refresh(access: Access, providers: list[str]) -> Job:
 class _Reporter(Listener):
     """Carries a run's progress into its job; called from the providers' threads too."""
 
-    def __init__(self, progress: Progress, providers: int) -> None:
+    def __init__(self, progress: jobs.Progress, providers: int) -> None:
         self._progress = progress
         self._providers = providers
         self._finished = 0
@@ -72,7 +71,7 @@ class _Reporter(Listener):
                     connection.close()
 
 
-def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
+def refresh_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
     """Reads the providers anew; what each came to. A cancelled run keeps what was published, and
     one that begins again reads no provider twice."""
     providers = discovery.get_providers(job.arguments["providers"])
@@ -88,7 +87,7 @@ def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
     results = refresh(left, listener=_Reporter(progress, len(left)))
     job.refresh_from_db(fields=["cancel_requested"])
     if job.cancel_requested:
-        raise CancelledError
+        raise jobs.CancelledError
     for result in results:
         revision, offers = None, None
         if result.publication:

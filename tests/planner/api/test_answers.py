@@ -13,7 +13,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.api.answers import render_answer
-from planner.api.responses import AnswerRenderer
+from planner.api.media import AnswerRenderer
 from planner.api.views.documents import document
 from planner.contract.answer.common import AnswerModel, Money, Share
 from planner.contract.answer.comparison import ComparisonAnswer

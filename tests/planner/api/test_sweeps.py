@@ -86,7 +86,7 @@ def waiting(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Job:
     settings.TASKS_INLINE = False
     market()
     monkeypatch.setattr(background, "submit", lambda *_, **__: None)
-    monkeypatch.setattr(comparisons, "QUESTIONS_PER_CHUNK", 2)
+    monkeypatch.setattr(jobs, "QUESTIONS_PER_CHUNK", 2)
     work = Workspace("alpha")
     return comparisons.start_sweep(
         work.access(), work.team, requests=[REQUEST, {"start": 1}, REQUEST]

@@ -14,7 +14,7 @@ from health_check.exceptions import ServiceUnavailable
 
 from planner.models import Job
 from planner.services.jobs import jobs
-from planner.services.observability import readiness
+from planner.services.observability import measures
 from planner.services.observability.logs import OfRequest
 from planner.web.middleware import Probes, RequestLog
 from tests.planner.workspace import REQUEST, SEEN, Workspace, market
@@ -74,14 +74,14 @@ def test_without_a_database_nothing_can_be_served(ask: Any, monkeypatch: Any, ca
     def fail(_check: object) -> None:
         raise ServiceUnavailable("db.internal refused") from OperationalError("no such user")
 
-    monkeypatch.setattr(readiness.Database, "run", fail)
+    monkeypatch.setattr(measures.Database, "run", fail)
     status, states = ask()
     assert (status, states["database"]) == (503, "failed; see the server log")
     assert "db.internal refused" in caplog.text
 
 
 def test_a_migration_that_is_not_applied_keeps_requests_away(ask: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(readiness.MigrationExecutor, "migration_plan", lambda *_: [("0007", False)])
+    monkeypatch.setattr(measures.MigrationExecutor, "migration_plan", lambda *_: [("0007", False)])
     status, states = ask()
     assert status == 503
     assert "manage.py migrate" in states["migrations"]

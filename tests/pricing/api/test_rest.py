@@ -9,7 +9,7 @@ from django.http import Http404, QueryDict
 from rest_framework import exceptions
 from rest_framework.test import APIRequestFactory
 
-from planner.api import parsers
+from planner.api import media
 from pricing.api import pages, rest
 from pricing.common.invalid_input import InvalidInput
 
@@ -23,7 +23,7 @@ class _Parsed:
         import io
 
         context = {"request": self.request}
-        return parsers.GuardedJSONParser().parse(io.BytesIO(self.body), None, context)
+        return media.GuardedJSONParser().parse(io.BytesIO(self.body), None, context)
 
 
 def _answer(exc: Exception) -> dict:
@@ -101,9 +101,9 @@ def test_text_that_no_database_holds_is_refused(text: str) -> None:
 
 def test_a_large_body_is_refused_before_it_is_read(settings) -> None:
     settings.API_MAX_BODY_BYTES = 10
-    with pytest.raises(parsers.PayloadTooLarge, match="10 bytes"):
+    with pytest.raises(media.PayloadTooLarge, match="10 bytes"):
         _Parsed(b"[1,2,3,4,5,6,7]").value()
-    with pytest.raises(parsers.PayloadTooLarge):
+    with pytest.raises(media.PayloadTooLarge):
         _Parsed(b"[]", CONTENT_LENGTH="1000000000").value()
 
 
