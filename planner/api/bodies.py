@@ -25,7 +25,6 @@ class Body(RequestModel):
     """A body; of a change every field may be left out."""
 
     def values_set(self) -> dict[str, Any]:
-        """The fields that were given."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 

@@ -16,10 +16,10 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
-from planner.api.answers import INCLUDE, AnswerView
+from planner.api.base import INCLUDE, AnswerView
 from planner.api.bodies import BODIES
 from planner.api.callers import MarketAccess
-from planner.api.idempotency import HEADER
+from planner.api.media import HEADER
 from planner.api.shapes import COMPUTED, ProblemSerializer
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer
@@ -150,7 +150,7 @@ class PartFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyp
     """A field that holds a part of a record: a reference to its component, or rows whose columns
     the description names."""
 
-    target_class = "planner.api.answers.PartField"
+    target_class = "planner.api.base.PartField"
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
         model, many = self.target.model, self.target.many

@@ -14,7 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.answers import PartField, show_result
+from planner.api.base import PartField, show_result
 from planner.api.bodies import TokenScope
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import (

@@ -63,7 +63,6 @@ def make_table(
 
 @as_text
 def comparison_tables(answer: ComparisonAnswer) -> Iterator[str | Table]:
-    """The advice, the scenarios and the warnings."""
     name = answer.name or "Comparison"
     yield f"{name}: {pluralize(answer.horizon_months, 'month')} from {answer.start}"
     yield from (f"  {sentence}" for sentence in answer.advice)
@@ -113,7 +112,6 @@ SHOWN_CANDIDATES = 15
 
 @as_text
 def estimate_tables(estimate: Estimate) -> Iterator[str | Table]:
-    """The estimate, the ranking and the warnings."""
     answer = estimate.answer
     yield _estimate(answer)
     if answer.candidates:
@@ -140,7 +138,6 @@ def estimate_tables(estimate: Estimate) -> Iterator[str | Table]:
 
 @as_text
 def calibration_tables(calibration: CalibrationAnswer) -> Iterator[str | Table]:
-    """Use of each GPU, and what it changes."""
     heads = ("samples", "utilisation", "memory peak GiB", "free", "power W")
     rows = (
         (
@@ -243,7 +240,6 @@ LEAST_SHOWN = 0.0001
 
 @as_text
 def portfolio_tables(answer: PortfolioAnswer) -> Iterator[str | Table]:
-    """What to do, and what each project pays and why."""
     months = pluralize(answer.horizon_months, "month")
     yield f"{answer.name or 'Portfolio'}: {months} from {answer.start}"
     yield f"  {answer.headline}"

@@ -87,7 +87,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 
 def read_question(options: Options) -> UsageQuestion:
-    """What the arguments ask."""
     return UsageQuestion(
         by=split_list(options["by"]),
         project_by=split_list(options["project_by"]),
@@ -222,7 +221,6 @@ UNKNOWN = "not stated"
 
 @as_text
 def usage_tables(answer: UsageAnswer) -> Iterator[str | Table]:
-    """Files, what became of their rows, use, and the demand that follows."""
     usage, demand = answer.usage, answer.demand
     for file in filter(lambda file: file.format, usage.files):
         yield f"{file.name}: {file.title}, {pluralize(file.rows, 'row')}"

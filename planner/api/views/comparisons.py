@@ -15,12 +15,10 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.answers import AnswerView, render_answer
-from planner.api.base import TeamViewSet
+from planner.api.base import AnswerView, TeamViewSet, render_answer
 from planner.api.bodies import NewSweep
 from planner.api.callers import access_of_request
-from planner.api.idempotency import Write, idempotent
-from planner.api.media import FileParser, require_length
+from planner.api.media import FileParser, Write, idempotent, require_length
 from planner.api.shapes import JobSerializer, ProblemErrorSerializer, Usage, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
 from planner.contract.answer.comparison import ComparisonAnswer

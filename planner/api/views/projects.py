@@ -14,8 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api import base, bodies, shapes
-from planner.api.idempotency import idempotent
-from planner.api.media import EXPORT_SCHEMA, SCENARIO, FileParser, Refusal
+from planner.api.media import EXPORT_SCHEMA, SCENARIO, FileParser, Refusal, idempotent
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import leave_out

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from planner.api import base, bodies, shapes
 from planner.api.callers import SignedIn, access_of_request
-from planner.api.idempotency import Write, idempotent
+from planner.api.media import Write, idempotent
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.validation import parse

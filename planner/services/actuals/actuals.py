@@ -1,4 +1,4 @@
-"""What a project really used and paid, and how that differs from its plan."""
+"""What a project really used and paid, how that differs from its plan, what is still to come."""
 
 from __future__ import annotations
 
@@ -596,7 +596,6 @@ class Course:
         return Ratios(middle, tuple(each), is_of_hours)
 
     def estimate(self) -> Estimate:
-        """Money at the end of the plan, as it is expected."""
         ratios, months = self.ratios, self.months.values()
         if ratios is None:
             return Estimate()
@@ -667,7 +666,16 @@ class Completion(AnswerModel):
 
 
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
-    """The estimate for a project with a plan and actuals; None without either."""
+    """The estimate for a project with a plan and actuals; None without either.
+
+    Estimate at completion = actual so far + what follows use in the months without an upload, at
+    the prices of today × actual over planned accelerator-hours of the last three months + what does
+    not follow use. A month that was not over when it was uploaded last (`Variance.open_months`) is
+    no measure of use, and comes to what the same gives for it, or to what is paid of it where that
+    is more. Where no hours can be compared, all that is left is taken × actual over planned cost so
+    far (the cost performance of earned value, PMI Practice Standard for Earned Value Management).
+    The range is that of simulated outcomes of what is left (`outlook`).
+    """
     table = variance(project) if table is None else table
     if table.plan is None or table.answer is None or not table.cells:
         return None

@@ -66,8 +66,6 @@ _PERIOD_TEXT = {BudgetPeriod.TOTAL: 0, BudgetPeriod.YEARLY: 4, BudgetPeriod.MONT
 
 @dataclass(frozen=True)
 class Finding:
-    """What an alert says."""
-
     kind: AlertKind
     message: str
     before: str = ""
@@ -316,7 +314,8 @@ _HEADLINES = {"failed": "could not be refreshed", "quarantined": "are quarantine
 
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
-    """Send what of `results` an operator should know; nothing where all is published."""
+    """One notice for what of `results` is new: a provider that goes on failing, or being
+    quarantined, for the same reason is told again each day."""
     new = [one for one in results if one.outcome in _HEADLINES and _is_new(one)]
     problems = [(_make_headline(one), one.message, one.hint) for one in new]
     for one in results:

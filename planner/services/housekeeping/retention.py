@@ -1,4 +1,4 @@
-"""Rows that nobody needs after some time, removed a few at a time.
+"""Teams and accounts that go, and rows that nobody needs after some time, a few at a time.
 
 Prices, revisions, projects, saved comparisons, actuals, alerts and the audit log are data: they
 stay until somebody deletes them.
@@ -119,7 +119,6 @@ def _before(now: dt.datetime, days: int) -> dt.datetime:
 
 
 def housekeeping_job(job: Job, progress: Progress) -> dict[str, Any]:
-    """Removes what expired; how many of each kind."""
     return {"removed": remove_expired()}
 
 
@@ -130,7 +129,11 @@ DELETED_NAME = "Deleted team"
 
 @transaction.atomic
 def delete_team(access: Access, team: Team) -> None:
-    """Removes everything of `team`; its slug is free again."""
+    """Removes everything of `team`; its slug is free again.
+
+    The audit log is append-only and outlives it: the team's row stays, without name and settings,
+    for the entries to belong to; the names of people stay where they approved something.
+    """
     require(access, team.pk, OWN)
     current = Team.objects.select_for_update().get(pk=team.pk)
     if Job.objects.filter(team=current, state=JobState.RUNNING).exists():

@@ -349,7 +349,8 @@ SCHEDULES: dict[str, tuple[str, dict[str, list[str]]]] = {
 
 
 def look_after() -> None:
-    """Puts lost jobs in line again, sends what is due, starts the jobs whose time has come."""
+    """Puts lost jobs in line again, sends what is due, starts the jobs whose time has come: every
+    few seconds, by Celery beat or by each server where no broker is set."""
     jobs.recover_jobs()
     background.submit("deliver_webhooks", expires=settings.LOOK_AFTER_SECONDS)
     for kind, (setting, arguments) in SCHEDULES.items():

@@ -1,4 +1,4 @@
-"""Portfolios of a team: planned with its rates, kept, approved."""
+"""Portfolios of a team: the request of its projects, planned with its rates, kept, approved."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ def plan_for_team(
 
 
 def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
-    """The answer to `request`."""
     progress.step(0, None, "Planning all projects together")
     return plan_for_team(job.arguments["request"], job.team)[-1].to_json()
 

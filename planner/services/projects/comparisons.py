@@ -1,4 +1,4 @@
-"""Comparisons and estimates for a team: its rates applied, their source named."""
+"""Comparisons, estimates and sweeps for a team: its rates applied, their source named."""
 
 from __future__ import annotations
 
@@ -131,7 +131,6 @@ def answer_at_rates(
 
 
 def comparison_job(job: Job, progress: jobs.Progress) -> dict[str, Any]:
-    """The answer to `request` with the team's rates."""
     progress.step(0, None, "Comparing")
 
     def report(done: int, total: int) -> None:
@@ -251,7 +250,11 @@ def start_sweep(
     variations: Mapping[str, Sequence[Any]] | None = None,
 ) -> Job:
     """Queues a comparison of each of `requests`, or of `request` with each combination of the
-    values in `variations`, all at the prices in force now. What is refused says so in its row."""
+    values in `variations`, all at the prices in force now. What is refused says so in its row.
+
+    The requests stand in the arguments of the sweep's job. Its chunks are jobs too, each of which
+    writes its rows at once: a chunk that is done twice writes once.
+    """
     require(access, team.pk, EDIT)
     total = prod(map(len, variations.values())) if variations else len(requests)
     if not 1 <= total <= MAX_REQUESTS:

@@ -1,4 +1,4 @@
-"""Projects: the comparison request that each stands for."""
+"""Projects, and comparisons saved in them: frozen as shown, submitted, approved, priced anew."""
 
 from __future__ import annotations
 

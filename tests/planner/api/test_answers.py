@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from rest_framework.test import APIClient
 
-from planner.api.answers import render_answer
+from planner.api.base import render_answer
 from planner.api.media import AnswerRenderer
 from planner.api.views.documents import document
 from planner.contract.answer.common import AnswerModel, Money, Share

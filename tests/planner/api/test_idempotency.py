@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.utils.module_loading import import_string
 from rest_framework.test import APIClient
 
-from planner.api import idempotency
+from planner.api import media
 from planner.models import IdempotencyRecord, Project, Role, SavedComparison, SavedPortfolio
 from tests.planner.api.creating import create
 from tests.planner.workspace import REQUEST, Workspace
@@ -73,7 +73,7 @@ def test_what_is_written_and_the_answer_that_is_kept_go_together(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(idempotency, "_store", kill)
+        patch.setattr(media, "_store", kill)
         with pytest.raises(Killed):
             create(client, "k1")
     assert not Project.objects.exists()

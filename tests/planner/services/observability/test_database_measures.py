@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from planner.models import Job, JobState, WebhookDelivery, WebhookEndpoint
 from planner.services.observability.logs import use_request_id
 from planner.services.observability.measures import render_measures
-from planner.services.webhooks import outbound, webhooks
+from planner.services.webhooks import webhooks
 from pricing.models import QuarantinedPart, RefreshRun
 from tests.planner.workspace import Workspace
 
@@ -62,7 +62,7 @@ def test_parts_that_wait_and_how_long_ago_prices_were_published() -> None:
 def test_deliveries_carry_the_request_id_and_are_counted(monkeypatch, settings) -> None:
     settings.TASKS_INLINE = False  # nothing is delivered but by the call below
     monkeypatch.setattr(webhooks.background, "submit", lambda *_: None)
-    monkeypatch.setattr(outbound, "send", lambda *_: None)
+    monkeypatch.setattr(webhooks, "send", lambda *_: None)
     work = Workspace("alpha")
     endpoint = WebhookEndpoint.objects.create(team=work.team, url="jsons://example.com/hook")
     before = of("planner_webhook_attempts_total", state="delivered") or 0

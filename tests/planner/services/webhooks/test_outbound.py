@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from planner.services.webhooks import outbound
-from planner.services.webhooks.outbound import is_public, open_target, send
+from planner.services.webhooks import webhooks
+from planner.services.webhooks.webhooks import is_public, open_target, send
 from pricing.common.invalid_input import InvalidInput
 
 pytest.importorskip("apprise")
@@ -148,7 +148,7 @@ def test_a_whole_answer_has_one_deadline(
     monkeypatch: pytest.MonkeyPatch, settings: Any, scheme: str, parts: list[bytes]
 ) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(webhooks, "TIMEOUT_SECONDS", 0.5)
     begun = time.monotonic()
     for port in dripping(parts):
         with pytest.raises(OSError, match=r"gave no whole answer within 0\.5 s|did not take"):

@@ -28,7 +28,7 @@ from planner.models import (
 )
 from planner.services.alerts.alerts import Finding, create_alerts
 from planner.services.projects import projects
-from planner.services.webhooks import outbound, webhooks
+from planner.services.webhooks import webhooks
 from pricing.common.invalid_input import InvalidInput
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish, refresh_ended
@@ -58,7 +58,7 @@ class Wire:
 @pytest.fixture
 def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
     wire = Wire()
-    monkeypatch.setattr(outbound, "send", wire.send)
+    monkeypatch.setattr(webhooks, "send", wire.send)
     return wire
 
 
