@@ -367,6 +367,9 @@ def try_without(
     if results.choice is not None and not choice.is_as_certain_as(results.choice):
         return
     other = choice.plan
+    is_of_offers = limit.field in (PARTITIONS, SOFTWARE)
+    if is_of_offers and results.inputs.by_key.keys() >= {*other.used_hours, *other.units_started}:
+        return  # of what may be had already
     expected = float(choice.expected[choice.index])
     saving = results.saving_of(other, lifted.inputs, expected, work) + gained if plan else None
     if saving is not None and saving <= least and sold is None:
