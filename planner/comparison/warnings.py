@@ -168,9 +168,9 @@ def _idle_parts(facts: Facts) -> Iterator[Gaps]:
 
 
 def _single_jobs(facts: Facts) -> Iterator[Gaps]:
-    plan, inputs, rules = facts.advised, facts.inputs, facts.results.preparation.rules
-    is_stated = facts.results.request.workload.accelerators_per_job is not None
-    if plan is None or rules.is_sized or is_stated or rules.accelerators_per_job > 1:
+    plan, inputs, workload = facts.advised, facts.inputs, facts.results.request.workload
+    is_known = workload.kind != "accelerator_hours" or workload.accelerators_per_job is not None
+    if plan is None or is_known or facts.results.preparation.rules.accelerators_per_job > 1:
         return
     sources = [inputs.by_key[key] for key in {*plan.used_hours, *plan.units_started}]
     is_small = any(source.accelerators < LARGEST_NODE and not source.is_owned for source in sources)

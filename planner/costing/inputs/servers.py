@@ -178,17 +178,20 @@ class ServerSelection:
 
     def warnings(self, calendar: Calendar, assumptions: Assumptions) -> Iterator[str]:
         """Warnings on servers whose lease is too long, and on those already owned whose useful life
-        was over before the start."""
+        is over before the plan is."""
         yield from self.notes
         for server, batches in self.owned:
             life_months = int(server.assumptions(assumptions)["useful_life_months"])
             for batch in batches:
-                if batch.age_months >= life_months:
-                    bought = calendar.month(-batch.age_months)
+                left = life_months - batch.age_months
+                if left < calendar.months:
+                    over = f"is over in {calendar.month(left):%B %Y}"
                     yield (
-                        f"{batch.units} × {server.label}, bought {bought:%Y-%m}: the useful life "
-                        f"of {pluralize(life_months, 'month')} was over before the start; they "
-                        "serve nothing and cost nothing here."
+                        f"{batch.units} × {server.label}: the useful life of "
+                        f"{pluralize(life_months, 'month')} "
+                        f"{over if left > 0 else 'was over before the start'}; after it they serve "
+                        "nothing and cost nothing here. If they work longer, give "
+                        "on_prem.useful_life_months."
                     )
 
     def summarize_exclusions(self) -> tuple[str, ...]:

@@ -326,7 +326,7 @@ def _warnings(size: ServingSize) -> Iterator[str]:
             "and engine says neither: the hours lie between the two, and the range holds both"
         )
     whole = _whole(size.loads)
-    if size.replicas > 1 and whole.min() < size.replicas:
+    if size.replicas > size.paid_replicas:
         machines = f"{size.replica.accelerators} {size.accelerator.name} each"
         yield (
             f"hours are those of {pluralize(size.paid_replicas, 'replica')} of {machines} around "
