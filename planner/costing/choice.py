@@ -240,7 +240,7 @@ def _move_units(
     asks for too much: some units of each of its largest parts fewer or more, or in the place of
     another's, by an eighth first, then by half as many, as long as that helps.
 
-    The plan of stated values is right for the mean of the hours; what it signs is paid for in
+    The plan of stated values is right for the median of the hours; what it signs is paid for in
     outcomes of fewer hours too.
     """
     tried: set[frozenset[tuple[str, int]]] = set()

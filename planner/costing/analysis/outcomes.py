@@ -50,7 +50,7 @@ from planner.costing.cost_model.ownership import DeliveryRisk
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.price_processes.draw import draw_paths
 from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess, find_process
-from planner.sizing.runs.run_size import mean_of_range, range_sds
+from planner.sizing.runs.run_size import range_sds
 from pricing.market.clouds import COMMERCIAL, find_cloud
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
@@ -140,19 +140,17 @@ def build_risk_parameters(
 
 
 def draw_level(parameters: RiskParameters, normal: Floats) -> Floats:
-    """[N] factors on the hours, mean 1: exp(σ z) over its mean, where both ends of the range are
-    met around the median with a σ of its own below and above, as hours are further above than
-    below. So the hours of a plan are the mean of its outcomes, and the range of an estimate keeps
-    the ratio of its ends.
+    """[N] factors on the hours, median 1: exp(σ z), with a σ of its own below and above, as hours
+    are further above than below. So a plan has the median hours of its outcomes, and both ends of
+    an estimate's range are met.
 
     >>> z = np.random.default_rng(1).standard_normal(100_000)
     >>> sized = draw_level(RiskParameters(1, 1, hours_p10_p90=(0.6, 1.8)), z)
-    >>> round(float(sized.mean()), 2), round(float(np.quantile(sized, 0.9) / sized.min()), 1) > 3
-    (1.0, True)
+    >>> [round(float(np.quantile(sized, share)), 1) for share in (0.1, 0.5, 0.9)]
+    [0.6, 1.0, 1.8]
     """
-    ends = parameters.level_p10_p90
-    low, high = range_sds(ends)
-    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal) / mean_of_range(ends))
+    low, high = range_sds(parameters.level_p10_p90)
+    return np.asarray(np.exp(np.where(normal < 0, low, high) * normal))
 
 
 def draw_interruptions(random: np.random.Generator, n: int) -> Floats:

@@ -36,26 +36,14 @@ def range_sds(range_p10_p90: tuple[float, float]) -> tuple[float, float]:
     return abs(math.log(low)) / NORMAL.inv_cdf(0.9), abs(math.log(high)) / NORMAL.inv_cdf(0.9)
 
 
-def mean_of_range(range_p10_p90: tuple[float, float]) -> float:
-    """Mean of exp(σ z) of a standard normal z, with a σ of its own below and above 0: the mean
-    hours over their median."""
-    below, above = (
-        math.exp(0.5 * sd * sd) * NORMAL.cdf(sign * sd)
-        for sd, sign in zip(range_sds(range_p10_p90), (-1, 1), strict=True)
-    )
-    return below + above
-
-
 def hours_kept_in(range_p10_p90: tuple[float, float], share: float) -> float:
-    """Factor on the mean hours that is not exceeded in a share of outcomes, at least 1.
+    """Factor on the median hours that is not exceeded in a share of outcomes, at least 1.
 
     >>> round(hours_kept_in((0.6, 1.8), 0.9), 2), hours_kept_in((1.0, 1.0), 0.9)
-    (1.6, 1.0)
+    (1.8, 1.0)
     """
-    below, above = range_sds(range_p10_p90)
-    normal = NORMAL.inv_cdf(share)
-    level = math.exp((below if normal < 0 else above) * normal)
-    return max(1.0, level / mean_of_range(range_p10_p90))
+    _, above = range_sds(range_p10_p90)
+    return max(1.0, math.exp(above * NORMAL.inv_cdf(share)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,15 +66,14 @@ def test_samples_draw_what_the_request_gives_no_spread_for() -> None:
 
 
 def test_stated_hours_have_a_range_unless_they_are_exact() -> None:
-    """Mean 1 and p10 to p90 of 0.85 to 1.15; what is sized keeps the range of its estimate."""
+    """p10 to p90 of 0.85 to 1.15; what is sized keeps the range of its estimate."""
     stated = replace(build_risk_parameters(Risk(), ASSUMED), samples=40_000)
     level = draw_outcomes(stated, NOTHING, 1).level
     assert level is not None
     assert level.mean() == pytest.approx(1.0, abs=0.002)
     assert np.quantile(level, (0.1, 0.9)) == pytest.approx([0.85, 1.15], abs=0.003)
     assert draw_outcomes(replace(stated, hours_spread=0.0), NOTHING, 1).level is None
-    sized = build_risk_parameters(Risk(), ASSUMED, (0.7, 1.6))
-    assert sized.level_p10_p90 == (0.7, 1.6)
+    assert build_risk_parameters(Risk(), ASSUMED, (0.7, 1.6)).level_p10_p90 == (0.7, 1.6)
 
 
 # Outcomes --------------------------------------------------------------------------------------
@@ -120,7 +119,7 @@ def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
     assert np.log(drawn.waiting).std() == pytest.approx(0.4, abs=0.01)
     assert drawn.level is not None
     assert np.log(drawn.level).std() == pytest.approx(0.3, abs=0.01)
-    assert drawn.level.mean() == pytest.approx(1.0, abs=0.01)
+    assert np.median(drawn.level) == pytest.approx(1.0, abs=0.01)
     assert (drawn.slip.min(), (np.diff(drawn.slip) >= 0).all()) == (0, True)
     assert (drawn.slip == 0).mean() == pytest.approx(0.6306, abs=0.01)
     assert (drawn.slip == 1).mean() == pytest.approx(0.2108, abs=0.01)
