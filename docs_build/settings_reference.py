@@ -13,7 +13,7 @@ from planner.environment import Environment
 
 def render_settings() -> str:
     """The table, in the order of `planner/environment.py`."""
-    return format_table(("variable", "value", "default", "meaning"), _rows())
+    return format_table(("variable", "value or example", "default", "meaning"), _rows())
 
 
 def _rows() -> Iterator[tuple[str, str, str, str]]:
@@ -36,8 +36,7 @@ def _value(field: FieldInfo) -> str:
     if bool in (field.annotation, *get_args(field.annotation)):
         return "0 or 1"
     choices = [choice for choice in get_args(field.annotation) if isinstance(choice, str)]
-    example = ", ".join(f"`{choice}`" for choice in choices or field.examples or ())
-    return example if choices else f"such as {example}"
+    return ", ".join(f"`{choice}`" for choice in choices or field.examples or ())
 
 
 if __name__ == "__main__":
