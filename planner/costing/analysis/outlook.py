@@ -48,6 +48,8 @@ class MonthLeft:
     """What does not follow use."""
     paid: float
     """What is paid of it already."""
+    committed: float = 0.0
+    """Hours that are paid for in any case, for each hour that follows use; they are used first."""
 
 
 def draw_left(
@@ -72,7 +74,8 @@ def draw_left(
         for process, amount in month.rents.items():
             price = outcomes.prices[processes.index(process), :, step]
             rent += amount * price / price.mean()
-        whole = month.fixed + rent * share if is_of_hours else (month.fixed + rent) * share
+        used = np.maximum(share * (1 + month.committed) - month.committed, 0.0)
+        whole = month.fixed + rent * used if is_of_hours else (month.fixed + rent) * share
         total += month.paid + np.maximum(whole - month.paid, 0.0)
     return total
 

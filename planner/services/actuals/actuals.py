@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -461,6 +461,10 @@ class Month:
     """At the prices of today, what follows use, by what moves its price."""
     fixed: Decimal = _ZERO
     """At the prices of today, what does not."""
+    hours: float = 0.0
+    """Planned accelerator-hours that follow use."""
+    committed_hours: float = 0.0
+    """Planned ones that are paid for whatever is used, and come first."""
     paid: Decimal | None = None
     """None without an upload."""
     is_open: bool = False
@@ -470,6 +474,11 @@ class Month:
     def hourly(self) -> Decimal:
         """At the prices of today, what follows use."""
         return sum(self.rents.values(), _ZERO)
+
+    @property
+    def committed(self) -> float:
+        """Hours that are paid for in any case, for each hour that follows use."""
+        return self.committed_hours / self.hours if self.hours else 0.0
 
     @property
     def is_done(self) -> bool:
@@ -483,7 +492,8 @@ class Month:
 
     def expect(self, ratio: Decimal, *, is_of_hours: bool) -> Decimal:
         """What was paid of it and what is left, at a ratio of actual over planned."""
-        whole = self.fixed + self.hourly * ratio
+        committed = Decimal(self.committed)
+        whole = self.fixed + self.hourly * max(ratio * (1 + committed) - committed, _ZERO)
         if not is_of_hours:
             whole = (self.fixed + self.hourly) * ratio
         return (self.paid or _ZERO) + self.left_of(whole)
@@ -553,12 +563,30 @@ class Course:
             and self.planned
             and not self.planned[0] <= name <= self.planned[-1]
         ]
-        self.done_cells = [
-            (month, cell)
-            for (month, _), cell in table.cells.items()
-            if cell.has_hours and month not in self.outside and rows[month].is_done
-        ]
+        with_hours = {month for (month, _), cell in table.cells.items() if cell.actual_hours}
+        done = {
+            key: cell
+            for key, cell in table.cells.items()
+            if cell.planned_hours and not cell.unknown
+            # Of what was planned and not billed nothing was used, where the month's use is known.
+            if cell.actual_hours or (not cell.actual and key[0] in with_hours)
+            if key[0] not in self.outside and rows[key[0]].is_done
+        }
+        self.done_cells = [(month, cell) for (month, _), cell in done.items()]
+        self._add_hours({category for _, category in done})
         self.ratios = self._observe()
+
+    def _add_hours(self, categories: Set[str]) -> None:
+        """Adds the planned hours of categories whose use is known."""
+        machines = Machines(self.answer)
+        for line in recommended_lines(self.answer):
+            if line.unit == NODE_HOURS and line.category.value in categories:
+                row = self.months[format_month(self.answer.month(line.month))]
+                hours = machines.planned_hours(line) or 0.0
+                if line.purchase_option in _HOURLY:
+                    row.hours += hours
+                else:
+                    row.committed_hours += hours
 
     def _factor(self, offers: Any, offer_id: str, used: OfferUsed) -> Decimal | None:
         offer, before = offers.find(offer_id), Decimal(used.native_price_per_hour or 0)
@@ -607,6 +635,7 @@ class Course:
                 {process: float(amount) for process, amount in row.rents.items()},
                 float(row.fixed),
                 float(row.paid or 0),
+                row.committed,
             )
             for row in months
             if not row.is_done
@@ -670,10 +699,11 @@ def estimate_completion(project: Project, table: Variance | None = None) -> Comp
 
     Estimate at completion = actual so far + what follows use in the months without an upload, at
     the prices of today × actual over planned accelerator-hours of the last three months + what does
-    not follow use. A month that was not over when it was uploaded last (`Variance.open_months`) is
-    no measure of use, and comes to what the same gives for it, or to what is paid of it where that
-    is more. Where no hours can be compared, all that is left is taken × actual over planned cost so
-    far (the cost performance of earned value, PMI Practice Standard for Earned Value Management).
+    not follow use. Commitments serve first: of all hours used those beyond them follow use. A month
+    that was not over when it was uploaded last (`Variance.open_months`) is no measure of use, and
+    comes to what the same gives for it, or to what is paid of it where that is more. Where no hours
+    can be compared, all that is left is taken × actual over planned cost so far (the cost
+    performance of earned value, PMI Practice Standard for Earned Value Management).
     The range is that of simulated outcomes of what is left (`outlook`).
     """
     table = variance(project) if table is None else table

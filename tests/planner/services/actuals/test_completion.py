@@ -10,11 +10,13 @@ import pytest
 from planner.models import Project
 from planner.services.actuals import actuals
 from planner.services.actuals.actuals import estimate_completion
-from tests.planner.workspace import PLAIN, Workspace
+from tests.planner.costing.market_of import RENT_ALONE
+from tests.planner.workspace import PLAIN, WORKLOAD, Workspace
 
 pytestmark = pytest.mark.usefixtures("months_over")
 
 
+RENTED = PLAIN | {"on_prem": {"servers": []}, "finance": RENT_ALONE}
 MONTHLY = Decimal(27520)
 """What the plan costs each month: 500 h of a machine at 55.04."""
 
@@ -22,13 +24,7 @@ MONTHLY = Decimal(27520)
 @pytest.fixture
 def project(work: Workspace) -> Project:
     row = work.project(
-        budget="200000",
-        assumptions={
-            **PLAIN,
-            "constraints": {"purchase_options": ["on_demand"]},
-            "on_prem": {"servers": []},
-            "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
-        },
+        budget="200000", assumptions=RENTED | {"constraints": {"purchase_options": ["on_demand"]}}
     )
     work.saved(row)
     return row
@@ -98,3 +94,20 @@ def test_months_outside_of_the_plan_are_paid_but_neither_done_nor_compared(
         "105,000 USD paid in them count as paid, not as months done nor in the share that is "
         "carried on."
     )
+
+
+@pytest.mark.parametrize(("hours", "by_the_hour"), [(11680, 6), (8760, 3), (5840, 0), (2920, 0)])
+def test_commitments_serve_first_so_that_less_use_is_less_by_the_hour(
+    work: Workspace, hours: int, by_the_hour: int
+) -> None:
+    load = WORKLOAD | {"hours_per_month": [5840, 11680] * 6, "peak_accelerators": [8, 16] * 6}
+    options = {"constraints": {"purchase_options": ["reserved", "on_demand"]}}
+    row = work.project(workload=load, assumptions=RENTED | options | {"horizon_months": 12})
+    work.saved(row)
+    cost = f"{730 * (34 + Decimal('55.04') * by_the_hour / 6):.2f}"
+    rows = f"month,category,cost,hours\n2027-02,compute,{cost},{hours}\n"
+    actuals.load_actuals(work.access(), row, io.BytesIO(rows.encode()))
+    done = estimate_completion(row)
+    paid_monthly, burst = 730 * 34, 730 * Decimal("55.04")
+    assert done.estimate_at_completion == 12 * paid_monthly + by_the_hour * burst
+    assert done.low >= 12 * paid_monthly
