@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import combinations
 
 import numpy as np
@@ -19,13 +18,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.copies import cached_property, replace
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import (
-    HALF_CENT,
-    CapitalBudget,
-    ConflictingConstraint,
-    Plan,
-    PlanProblem,
-)
+from planner.costing.optimizer.problem import HALF_CENT, ConflictingConstraint, Plan, PlanProblem
 from planner.costing.optimizer.solve import NOT_CHEAPER
 from planner.costing.results.ledger import build_ledger, settle_used_hours
 from planner.costing.results.scenario_result import (
@@ -84,8 +77,13 @@ def lower_rooms(rooms: Amounts, excess: Amounts, rounding: Amounts) -> Amounts:
     return {**rooms, **lower}
 
 
-def list_excess(sums: Mapping[str, Decimal], stated: Amounts) -> dict[str, float]:
-    """Budget → by how much the sums of lines are over it, those that are."""
+def list_excess(plan: Scenario, problem: PlanProblem, stated: Amounts) -> dict[str, float]:
+    """Budget → by how much the lines of a plan are over it, those that are."""
+    if not stated:
+        return {}
+    sums = {TOTAL: total_without_resale(plan), MONTHLY: max(due_per_month(plan))}
+    for budget in problem.capital_budgets:
+        sums[budget.name] = capital(plan, range(budget.first, budget.last))
     over = {name: float(sums[name]) - amount for name, amount in stated.items()}
     return {name: amount for name, amount in over.items() if amount > _OVER}
 
@@ -131,16 +129,12 @@ class Budgets:
     @cached_property
     def stated(self) -> Amounts:
         """Budget → what the request gives."""
-        limits = {name: one.amount for name, one in self._capital.items()}
+        limits = {budget.name: budget.amount for budget in self.problem.capital_budgets}
         if self.inputs.monthly_budget is not None:
             limits[MONTHLY] = self.inputs.monthly_budget
         if self.problem.total_budget is not None:
             limits[TOTAL] = self.problem.total_budget
         return limits
-
-    @property
-    def _capital(self) -> dict[str, CapitalBudget]:
-        return {budget.name: budget for budget in self.problem.capital_budgets}
 
     @property
     def _first_rooms(self) -> Amounts:
@@ -161,10 +155,7 @@ class Budgets:
         used = settle_used_hours(plan, inputs.by_key, inputs.hours)
         ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar, inputs.pools)
         lines = Scenario(ScenarioKey.HYBRID, True, lines=ledger.lines, calendar=inputs.calendar)
-        sums = {TOTAL: total_without_resale(lines), MONTHLY: max(due_per_month(lines))}
-        for name, budget in self._capital.items():
-            sums[name] = capital(lines, range(budget.first, budget.last))
-        return list_excess(sums, self.stated)
+        return list_excess(lines, self.problem, self.stated)
 
     def _explain(self, plan: Plan, excess: Amounts, solve: Solve) -> Plan:
         in_lines = {one: self._in_lines(one, excess, solve) for one in plan.conflicts}

@@ -5,7 +5,7 @@ PURE. Each part goes through the same ledger as a plan of one project; parts add
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -17,7 +17,6 @@ from planner.contract.copies import cached_property
 from planner.costing.budgets_in_books import (
     MONTHLY,
     ROUNDS,
-    TOTAL,
     Amounts,
     Budgets,
     ease_budgets,
@@ -30,12 +29,7 @@ from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
 from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.ledger import build_ledger
-from planner.costing.results.scenario_result import (
-    Scenario,
-    capital,
-    due_per_month,
-    total_without_resale,
-)
+from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_model import JointPlan, JointProblem, ProjectUse, solve_joint
 from planner.portfolio.preparation import OWN_SOURCES, JointInputs, PreparedProject, fixed_sources
 from planner.portfolio.turns import TurnPool
@@ -79,34 +73,24 @@ class Books:
         return sum((part.net_present_cost for part in self.parts), Decimal("0.00"))
 
     @cached_property
-    def total_cost(self) -> Decimal:
-        """Undiscounted."""
-        return sum((part.total_cost for part in self.parts), Decimal("0.00"))
-
-    @cached_property
-    def cash_per_month(self) -> tuple[Decimal, ...]:
-        rows = [part.cash_per_month for part in self.parts]
-        return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
+    def whole(self) -> Scenario:
+        """All parts as one plan: its lines, and the units that are started, by whomever."""
+        started: dict[str, NDArray[np.int64]] = {}
+        for part in self.parts:
+            for key, row in part.units_started.items():
+                started[key] = started.get(key, 0) + row
+        return Scenario(
+            ScenarioKey.HYBRID,
+            feasible=True,
+            lines=tuple(line for part in self.parts for line in part.lines),
+            calendar=self.inputs[0].calendar,
+            units_started=started,
+        )
 
     @property
-    def buys(self) -> bool:
-        """Whether any server is bought or leased."""
-        return any(part.buys for part in self.parts)
-
-    @cached_property
-    def total_without_resale(self) -> Decimal:
-        """Total if servers fetched nothing at the end."""
-        return sum(map(total_without_resale, self.parts), Decimal("0.00"))
-
-    @cached_property
-    def due_per_month(self) -> tuple[Decimal, ...]:
-        """What has to be paid in each month, resale left aside."""
-        rows = [due_per_month(part) for part in self.parts]
-        return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
-
-    def capital_in(self, months: Container[int] | None = None) -> Decimal:
-        """What is paid for servers, network, spares and installation, in all months or some."""
-        return sum((capital(part, months) for part in self.parts), Decimal("0.00"))
+    def total_cost(self) -> Decimal:
+        """Undiscounted."""
+        return self.whole.total_cost
 
 
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:
@@ -194,8 +178,6 @@ class JointBudgets:
     @cached_property
     def _rounding(self) -> Amounts:
         inputs = self.joint.inputs
-        if not self.stated:
-            return {}
         month = rounding_of_month(inputs[0]) + sum(map(rounding_of_month, inputs))
         length = inputs[0].calendar.length
         return {name: month if name == MONTHLY else month * length for name in self.stated}
@@ -203,18 +185,13 @@ class JointBudgets:
     def eased(self, rooms: Amounts | None = None) -> JointProblem:
         """The joint problem with so much added to each budget; as much as lines may be rounded by
         where nothing is said."""
-        problem, rooms = self.joint.problem, self._rounding if rooms is None else rooms
+        problem = self.joint.problem
         if not self.stated:
             return problem
-        limits = ease_budgets(self._limits, rooms)
+        limits = ease_budgets(self._limits, self._rounding if rooms is None else rooms)
         first = replace(problem.projects[0], problem=limits)
         return replace(problem, projects=(first, *problem.projects[1:]))
 
     def excess(self, books: Books) -> dict[str, float]:
         """Budget → by how much the lines of a plan are over it, those that are."""
-        if not self.stated:
-            return {}
-        sums = {TOTAL: books.total_without_resale, MONTHLY: max(books.due_per_month)}
-        for budget in self._limits.capital_budgets:
-            sums[budget.name] = books.capital_in(range(budget.first, budget.last))
-        return list_excess(sums, self.stated)
+        return list_excess(books.whole, self._limits, self.stated)

@@ -10,7 +10,7 @@ from itertools import chain
 from planner.comparison.answer import build_assumptions, build_catalog, build_offer, build_server
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_month, fractions_of_whole
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
@@ -25,7 +25,7 @@ from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
 from planner.contract.request.portfolio import DEFAULT_JOB_HOURS
 from planner.costing.advice.verdict import capital_to_approve, contract_terms, obligation_to_sign
 from planner.costing.choice import standard_error
-from planner.costing.results.scenario_result import Scenario, cents, is_of_resale
+from planner.costing.results.scenario_result import cents, is_of_resale
 from planner.portfolio.books import Books
 from planner.portfolio.machine_use import Usage
 from planner.portfolio.plans import PortfolioPlan, StandAlone
@@ -86,7 +86,6 @@ class _Builder:
     def _figures(self) -> PortfolioAnswer:
         results, plan = self.results, self.plan
         first = results.preparation.projects[0].alone
-        comparison = ComparisonResults(first)
         cost = None if plan is None else plan.books.net_present_cost
         books, zero = results.books_apart, Decimal("0.00")
         apart = None if books is None else sum((one.net_present_cost for one in books), zero)
@@ -113,7 +112,7 @@ class _Builder:
             shares_error=0.0 if shares is None else round(shares.error, 6),
             projects=tuple(self._project(one) for one in results.alone.values()),
             cost_of_waiting=results.cost_of_waiting,
-            catalog=build_catalog(comparison),
+            catalog=build_catalog(ComparisonResults(first)),
             assumptions=tuple(list_assumptions(results.preparation)),
             warnings=tuple(self._warnings()),
         )
@@ -137,8 +136,7 @@ class _Builder:
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),
             "obligation_to_sign": obligation_to_sign(
-                Scenario(ScenarioKey.HYBRID, True, lines=lines, units_started=usage.started),
-                *contract_terms(map(usage.source, usage.started)),
+                books.whole, *contract_terms(map(usage.source, books.whole.units_started))
             ),
             "resale": -sum((one.amount for one in lines if is_of_resale(one)), Decimal(0)) or None,
             "in_service": in_service,
@@ -147,12 +145,10 @@ class _Builder:
             if available
             else None,
             "cost_by_category": {
-                category: sum(
-                    (line.amount for line in lines if line.category is category), Decimal("0.00")
-                )
-                for category in dict.fromkeys(sorted(line.category for line in lines))
+                Category(name): amount
+                for name, amount in sorted(books.whole.cost_by_category.items())
             },
-            "cash_per_month": books.cash_per_month,
+            "cash_per_month": books.whole.cash_per_month,
             "write_off": tuple(
                 ProjectWriteOff(project=name, source=key, amounts=amounts)
                 for name, part in books.parts_of

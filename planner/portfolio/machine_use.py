@@ -10,7 +10,6 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.comparison.answer import build_purchases
 from planner.contract.answer.common import Category
@@ -48,15 +47,6 @@ class Usage:
         return self._known[key]
 
     @cached_property
-    def started(self) -> dict[str, NDArray[np.int64]]:
-        """key → [T] units started, by whomever."""
-        units: dict[str, NDArray[np.int64]] = {}
-        for part in self.books.parts:
-            for key, row in part.units_started.items():
-                units[key] = units.get(key, 0) + row
-        return units
-
-    @cached_property
     def used(self) -> dict[tuple[str, str], Floats]:
         """(project, source key) → [T] node-hours."""
         hours: dict[tuple[str, str], Floats] = {}
@@ -73,7 +63,7 @@ class Usage:
             if source.term is None:
                 continue
             months = source.term.months
-            started = self.started.get(key, np.zeros(months, np.int64)).astype(float)
+            started = self.books.whole.units_started.get(key, np.zeros(months)).astype(float)
             in_service = source.units_in_service(started)
             if in_service.any():
                 nodes[key] = in_service
@@ -190,7 +180,7 @@ class Usage:
         for key, used in hours.items():
             for at in (_machine(self.source(key)), _ALL):
                 rows[at][0] += used
-        lines = [line for part in self.books.parts for line in part.lines]
+        lines = self.books.whole.lines
         ahead = {(line.source, line.month) for line in lines if line.category is Category.UPFRONT}
         for line in lines:
             used = hours.get(line.source, np.zeros(years.size))
@@ -214,7 +204,7 @@ class Usage:
         at_work = {
             (key, month)
             for (_, key), hours in self.used.items()
-            if key in self.started
+            if key in self.books.whole.units_started
             for month in np.flatnonzero(hours).tolist()
         }
         parts = (build_purchases(part, self._known, at_work) for part in self.books.parts)

@@ -17,6 +17,7 @@ from planner.contract.labels import SCENARIO_TITLES
 from planner.costing.advice.verdict import best_without_buying
 from planner.costing.choice import Terms
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.costing.results.scenario_result import capital
 from planner.portfolio.books import Books, JointBudgets
 from planner.portfolio.joint_model import GroupBounds, solve_joint
 from planner.portfolio.preparation import JointInputs, PortfolioPreparation, PreparedProject
@@ -255,11 +256,11 @@ def clears_hurdle(
     """Whether what is bought saves the hurdle against renting apart, net present, where all of that
     is known."""
     known = [rent for rent in rents if rent is not None]
-    if not books.buys or len(known) < len(rents):
+    if not books.whole.buys or len(known) < len(rents):
         return True
     terms = Terms.of(preparation.projects[0].alone.assumptions)
     saved = float(sum(known, Decimal(0)) - books.net_present_cost)
-    return saved >= max(terms.hurdle_share * float(books.capital_in()), terms.effort_cost)
+    return saved >= max(terms.hurdle_share * float(capital(books.whole)), terms.effort_cost)
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class PortfolioResults:
 
     def _game(self, plan: PortfolioPlan) -> Game:
         preparation = self.preparation
-        keeps_rules = plan.may_buy or not plan.books.buys
+        keeps_rules = plan.may_buy or not plan.books.whole.buys
         most = plan.cost_without_others if keeps_rules and not preparation.holds else None
         return lambda group: self.plans.cost(group, plan, self._shares_work, most)
 

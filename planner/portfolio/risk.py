@@ -562,7 +562,7 @@ def _as_planned(member: PreparedProject, inputs: ModelInputs, part: Scenario) ->
 
 def build_range(cost: Floats, books: Books, seed: int, *, holds: bool) -> PortfolioRange:
     """Of [2, N] net present and nominal cost; ends that cents alone part from the plan reach it."""
-    lines = sum(len(part.lines) for part in books.parts)
+    lines = len(books.whole.lines)
     present, total = (
         reach_plans({_PLAN: tuple(np.percentile(row, (10, 50, 90)))}, {_PLAN: (float(at), lines)})
         for row, at in zip(cost, (books.net_present_cost, books.total_cost), strict=True)
