@@ -15,7 +15,7 @@ from typing import Any
 from gpu_cost_planner.server import add_server, load_catalog
 from gpu_cost_planner.version import read_version
 from planner.commands.ask import CALIBRATE, COMPARE, ESTIMATE, JOB_FILE, LADDER, PORTFOLIO
-from planner.commands.command import REFUSED, Command
+from planner.commands.command import Command
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
 
@@ -30,6 +30,8 @@ COMMANDS: Mapping[str, Command] = {
 }
 PRICED = {"compare", "portfolio", "usage"}
 """Those of them that need prices."""
+REFUSED = 2
+"""Exit status of a request that cannot be used; each refusal is a line, `field: message`."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""
 
@@ -98,12 +100,8 @@ def _add(commands: Any, name: str, help_text: str, run: Run) -> ArgumentParser:
 
 
 def _run_shared(command: Command, options: Namespace) -> int:
-    return command.run(
-        vars(options),
-        lambda: load_catalog(options),
-        print_text,
-        lambda text: print(text, file=sys.stderr),
-    )
+    print_text(command.answer(vars(options), lambda: load_catalog(options)))
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""What a command of `gpu-cost-planner` is. No Django.
-
-It prints what `answer` gives; a refusal is `field: message`, a line each, and exit status 2.
-"""
+"""What a command of `gpu-cost-planner` is. No Django."""
 
 from __future__ import annotations
 
@@ -21,8 +18,6 @@ from pricing.common import bounded
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-REFUSED = 2
-"""Exit status of a request that cannot be used."""
 LoadCatalog = Callable[[], Catalog]
 Options = Mapping[str, Any]
 """Arguments by name."""
@@ -50,22 +45,6 @@ class Command:
     add_arguments: Callable[[ArgumentParser], None]
     answer: Callable[[Options, LoadCatalog], str]
     """Raises `InvalidInput` for what cannot be used."""
-
-    def run(
-        self,
-        options: Options,
-        load_catalog: LoadCatalog,
-        write: Callable[[str], object],
-        write_error: Callable[[str], object],
-    ) -> int:
-        """Print the answer or the refusals, without line ends; gives the exit status."""
-        try:
-            write(self.answer(options, load_catalog))
-        except InvalidInput as refusal:
-            for one in refusal.all():
-                write_error(str(one))
-            return REFUSED
-        return 0
 
 
 MAX_REQUEST_BYTES = 10_000_000

@@ -205,14 +205,12 @@ class UsageView(MarketView):
 
 
 def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
-    months = query.text("forecast_months")
-    if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
-        raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
+    months = query.whole("forecast_months", 0, MAX_MONTHS)
     values: dict[str, Any] = {name: query.words(name) for name in ("map", "rule")}
     return UsageQuestion(
         by=query.words("by") or DEFAULT_BY,
         project_by=query.words("project_by") or DEFAULT_SOURCES,
-        forecast_months=int(months) if months else UsageQuestion.forecast_months,
+        forecast_months=UsageQuestion.forecast_months if months is None else months,
         start=query.text("start") or "",
         idle_price=query.text("idle_price") or "",
         team_rules=team_rules,

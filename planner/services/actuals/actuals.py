@@ -57,7 +57,7 @@ from pricing.storage import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
 CENT = Decimal("0.01")
-_NOTHING = Decimal("0.00")
+_ZERO = Decimal("0.00")
 _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
@@ -259,10 +259,10 @@ class Variance:
 
 def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
     rows = list(cells)
-    planned = sum((c.planned for c in rows), _NOTHING)
-    actual = sum((c.actual for c in rows), _NOTHING)
+    planned = sum((c.planned for c in rows), _ZERO)
+    actual = sum((c.actual for c in rows), _ZERO)
     parts = [c.causes() for c in rows]
-    causes = {name: sum((p[name] for p in parts), _NOTHING) for name in CAUSES}
+    causes = {name: sum((p[name] for p in parts), _ZERO) for name in CAUSES}
     return {
         "planned": f"{planned:f}",
         "actual": f"{actual:f}",
@@ -389,8 +389,6 @@ def describe_open_months(months: frozenset[str]) -> Iterator[str]:
 
 # What projects are charged ----------------------------------------------------------------
 
-CENT = Decimal("0.01")
-
 
 @dataclass(frozen=True)
 class Charge:
@@ -416,12 +414,19 @@ def list_charges(team: Team, answer: PortfolioAnswer) -> list[Charge]:
     Only what was paid in the currency of the plan, in its years, counts."""
     rates = {one.year or 0: one.cost_per_hour for one in answer.rate_card if one.kind == "all"}
     names = {one.name for one in answer.projects}
-    rows = [
-        row
-        for project in Project.objects.filter(team=team, name__in=names).select_related("team")
-        if (row := _charge(project, answer.currency, rates)) is not None
-    ]
-    rows.sort(key=lambda row: row.project)
+    rows = []
+    projects = Project.objects.filter(team=team, name__in=names).select_related("team")
+    for project in projects.order_by("name"):
+        table = variance(project)
+        at_rates = [
+            (cell, rate)
+            for (month, _), cell in table.cells.items()
+            if table.currency == answer.currency and (rate := rates.get(int(month[:4]))) is not None
+        ]
+        if hours := round(sum(cell.actual_hours for cell, _ in at_rates), 4):
+            charged = Decimal(sum(cell.actual_hours * rate for cell, rate in at_rates))
+            paid = sum((cell.actual for cell, _ in at_rates), _ZERO)
+            rows.append(Charge(project.name, hours, charged.quantize(CENT), paid))
     if len(rows) > 1:
         sums = (sum(row.charged for row in rows), sum(row.paid for row in rows))
         hours = sum(row.accelerator_hours for row in rows)
@@ -429,24 +434,8 @@ def list_charges(team: Team, answer: PortfolioAnswer) -> list[Charge]:
     return rows
 
 
-def _charge(project: Project, currency: str, rates: dict[int, float | None]) -> Charge | None:
-    table, hours, charged, paid = variance(project), 0.0, 0.0, Decimal(0)
-    for (month, _), cell in table.cells.items() if table.currency == currency else ():
-        rate = rates.get(int(month[:4]))
-        if rate is not None:
-            hours += cell.actual_hours
-            charged += cell.actual_hours * rate
-            paid += cell.actual
-    hours = round(hours, 4)
-    if not hours:
-        return None
-    return Charge(project.name, hours, Decimal(charged).quantize(CENT), paid)
-
-
 # What a plan will have cost when it ends --------------------------------------------------
 
-CENT = Decimal("0.01")
-_ZERO = Decimal(0)
 _HOURLY = (PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value)
 HIGHEST_RATIO = Decimal(10)
 """A month that cost ten times its plan says nothing of the months to come beyond that."""

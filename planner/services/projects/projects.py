@@ -404,20 +404,13 @@ def _compare_totals(then: SavedPlan, now: SavedPlan, key: Any) -> ScenarioChange
 
 def _list_price_moves(plan: SavedPlan, catalog: Catalog) -> Iterator[PriceMove]:
     used = {line.offer_id for one in plan.scenarios for line in one.lines if line.offer_id}
-    if not used:
-        return
     revisions = {row.provider: row.revision for row in plan.catalog}
-    before, after = _prices(catalogs.at(revisions), used), _prices(catalog, used)
-    for offer_id in sorted(before):
-        was, now = before[offer_id], after.get(offer_id)
-        if was != now:
-            yield PriceMove(offer_id=offer_id, before=was, after=now)
-
-
-def _prices(catalog: Catalog, offer_ids: set[str]) -> dict[str, Decimal]:
-    table = catalog.offers
-    offers = (table.offer(index) for index in range(len(table)))
-    return {o.id: o.effective_price_per_hour for o in offers if o.id in offer_ids}
+    before = catalogs.at(revisions).offers if used else catalog.offers
+    for offer_id in sorted(used):
+        was, now = before.find(offer_id), catalog.offers.find(offer_id)
+        price = now.effective_price_per_hour if now else None
+        if was and was.effective_price_per_hour != price:
+            yield PriceMove(offer_id=offer_id, before=was.effective_price_per_hour, after=price)
 
 
 def current_plan(project: Project) -> SavedComparison | None:

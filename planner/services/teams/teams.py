@@ -56,14 +56,14 @@ INVITATION_DAYS = 14
 MAX_INVITATION_DAYS = 90
 
 
-def resolve_team(access: Access, slug: str | None, field: str = "team") -> Team:
+def resolve_team(access: Access, slug: str | None) -> Team:
     """The caller's team with this slug; a foreign one is refused like one that is not there."""
     teams: OwnTeamQuerySet = Team.objects.for_access(access)
     matching: list[Team] = list(teams.filter(slug=slug) if slug else teams[:2])
     if len(matching) != 1:
         named = f"{slug[:60]!r} is none of your teams" if slug else "is required"
         known = ", ".join(teams.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
-        raise InvalidInput(field, f"{named}; yours are {known}")
+        raise InvalidInput("team", f"{named}; yours are {known}")
     return matching[0]
 
 
@@ -111,17 +111,13 @@ def change_settings(
 
 
 @transaction.atomic
-def change_role(
-    access: Access, member: Membership, role: Role, seen_version: int | None = None
-) -> Membership:
+def change_role(access: Access, member: Membership, role: Role) -> Membership:
     """Who is owner no more keeps no way back: the links that they made end too."""
     require(access, member.team_id, OWN)
     if role != Role.OWNER:
         _require_other_owner(member)
         _end_invitations_of(access, member)
-    return edit(
-        access, member, {"role": role}, seen_version=seen_version, action="member.role_changed"
-    )
+    return edit(access, member, {"role": role}, action="member.role_changed")
 
 
 @transaction.atomic

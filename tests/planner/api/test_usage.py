@@ -64,7 +64,7 @@ def test_several_files_are_added_up_as_on_the_page(client):
         (b"PAR1", "text/csv", {}, 400, "is damaged Parquet"),
         (BILL, "text/csv", {"colour": "blue"}, 400, "colour"),
         (BILL, "text/csv", {"by": "colour"}, 400, "is unknown"),
-        (BILL, "text/csv", {"forecast_months": "many"}, 400, "is not a number of months"),
+        (BILL, "text/csv", {"forecast_months": "many"}, 400, "is not a number"),
         (BILL, "text/csv", {"start": "soon"}, 400, "is not a month"),
         (BILL, "text/html", {}, 415, "text/html"),
     ],
