@@ -71,7 +71,7 @@ class PlannerSchema(AutoSchema):
     def get_tags(self) -> list[str]:
         in_team = len(self._parts) > 2 and self._parts[0] == "teams"
         named = [part for part in self._parts if part[0] != "{"]
-        return [named[1 if in_team else 0]]
+        return [named[1] if in_team else next(iter(named), "resources")]
 
     def get_operation_id(self) -> str:
         nouns = [part.replace("-", "_") for part in self._parts if part[0] != "{"]

@@ -27,6 +27,7 @@ router.register("jobs", teams.JobsView, "job")
 router.register("alerts", teams.AlertsView, "alert")
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", documents.RootView.as_view(), name="root"),
     path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
     path("portfolios/", comparisons.PortfoliosView.as_view(), name="portfolios"),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),

@@ -12,15 +12,28 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.callers import MarketAccess
 from pricing.api.pages import PlainView
+from pricing.api.rest import Query
+from pricing.api.schema import results_of
 from pricing.common.problems import PROBLEM_JSON, problem_body
 
 _making = threading.Lock()
+
+
+class Resource(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="Its address below this one; {id} stands for an id.")
+    address = serializers.CharField(help_text="Where it is.")
+    description = serializers.CharField(help_text="What it is, or what the first method does.")
+    methods = serializers.ListField(
+        child=serializers.CharField(), help_text="What may be asked of it."
+    )
 
 
 def document() -> dict[str, Any]:
@@ -37,6 +50,25 @@ def _make_document() -> dict[str, Any]:
     generator: Any = SchemaGenerator
     schema: dict[str, Any] = generator().get_schema(request=None, public=True)
     return schema
+
+
+class RootView(PlainView):
+    """Every resource with its address and methods."""
+
+    @extend_schema(operation_id="get_resources", responses=results_of(Resource))
+    def get(self, request: Request) -> Response:
+        Query(request)
+        rows = [
+            {
+                "name": path.removeprefix(request.path).rstrip("/"),
+                "address": path,
+                "methods": [method.upper() for method in operations],
+                "description": next(iter(operations.values())).get("description", ""),
+            }
+            for path, operations in document()["paths"].items()
+            if path != request.path
+        ]
+        return Response({"results": rows})
 
 
 class SchemaView(PlainView, SpectacularAPIView):
@@ -69,7 +101,7 @@ def missing(request: HttpRequest) -> JsonResponse:
     return JsonResponse(
         problem_body(
             HTTPStatus.NOT_FOUND,
-            "There is nothing here; addresses end in a slash, and /api/v1/docs/ lists them.",
+            "There is nothing here; addresses end in a slash, and /api/v1/ lists them.",
         ),
         status=HTTPStatus.NOT_FOUND,
         content_type=PROBLEM_JSON,

@@ -168,6 +168,7 @@ OPERATIONS = (
        body=body(b"month,accelerator_hours\n2026-01,100\n")),
     op("schema", "get", "market"),
     op("docs", "get", "market"),
+    op("root", "get", "market"),
     op("me", "get", "anyone"),
     op("refreshes", "post", "refresh", 202, body=body({"providers": []})),
     op("team-list", "get", "view"),

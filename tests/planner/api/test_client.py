@@ -33,7 +33,7 @@ OPEN = {"result", "error", "Row", "values"}
 
 
 USED = (
-    *("/me/", "/offers/", "/projects/", "/comparisons/", "/estimates/", "/portfolios/"),
+    *("/", "/me/", "/offers/", "/projects/", "/comparisons/", "/estimates/", "/portfolios/"),
     *("/saved-comparisons/", "/saved-comparisons/{id}/"),
 )
 
@@ -93,7 +93,7 @@ def generated(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_calls_give_what_the_document_says(generated: Any, live_server: Any) -> None:
+def test_ten_calls_give_what_the_document_says(generated: Any, live_server: Any) -> None:
     market()
     work = Workspace("alpha")
     project = work.project()
@@ -108,6 +108,8 @@ def test_calls_give_what_the_document_says(generated: Any, live_server: Any) -> 
         return answer.parsed
 
     models = importlib.import_module("planner_client.models")
+    names = [row.name for row in call("resources.get_resources").results]
+    assert "comparisons" in names
     assert call("me.get_me").teams
     assert [row.id for row in call("projects.list_projects").results] == [project.pk]
     assert call("projects.create_projects", body=models.CreateProjectsNewProject("B")).name == "B"
