@@ -16,7 +16,16 @@ from typing import ClassVar
 
 from planner.usage.ledger import MAX_AT_ONCE, ChargeKey, ChargeSums, Ledger, Reason, UseKey, UseSums
 from planner.usage.projects import ProjectRules
-from planner.usage.tables import Moment, Moments, Table, column_names, quantity, to_point
+from planner.usage.tables import (
+    Columns,
+    Moment,
+    Moments,
+    Table,
+    column_names,
+    quantity,
+    to_point,
+    without_thousands,
+)
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
@@ -119,7 +128,7 @@ class Bill(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     required: ClassVar[tuple[str, ...]]
-    """Columns by which the form is told."""
+    """Columns by which the form is told, as `columns.csv` calls them."""
     states_unused_in_fees = False
     """Whether the amortised cost of a fee is the unused part of its commitment."""
 
@@ -129,7 +138,7 @@ class Bill(ABC):
         self.projects = projects
         self.notes: list[str] = []
         self.moments = Moments()
-        self.number: Callable[[str], str] = to_point if table.decimal_comma else str
+        self.number: Callable[[str], str] = to_point if table.decimal_comma else without_thousands
         self.columns = column_names(self.name, "row")
         self.get = {name: columns.getter(*names) for name, names in self.columns.items()}
         shared = column_names(self.name, "kind") | self.tag_columns()
@@ -140,6 +149,12 @@ class Bill(ABC):
         self._kinds: dict[object, Kind] = {}
         self.rows: Iterable[Row] = table.rows
         self._first_row = table.first_row
+
+    @classmethod
+    def matches(cls, columns: Columns) -> bool:
+        """Whether a table has the columns by which the form is told."""
+        names = column_names(cls.name, "row") | column_names(cls.name, "kind")
+        return all(columns.find(*names[column]) is not None for column in cls.required)
 
     def tag_columns(self) -> dict[str, tuple[str, ...]]:
         """Columns of the tags that the rules of projects read, where tags have columns."""

@@ -22,7 +22,7 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple, Self, cast
 
-from planner.usage.tables import plain_name, start_next_month
+from planner.usage.tables import plain_name, split_by_month, start_next_month
 from pricing.common.words import pluralize
 
 MAX_GROUPS = 200_000
@@ -386,6 +386,18 @@ class Ledger:
         amortised: Decimal | None,
     ) -> None:
         self.use_sums(key).add(instance_hours, accelerator_hours, billed, amortised)
+
+    def use_between(
+        self, key: UseKey, start_s: float, end_s: float, hours: float, cost: Decimal | None = None
+    ) -> None:
+        """Accelerator-hours of an interval, with their amortised cost, by month, and what it holds
+        at once."""
+        for month, share in split_by_month(start_s, end_s):
+            part = None if cost is None else cost * Decimal(repr(share))
+            self.use(key._replace(month=month), None, hours * share, None, part)
+        if hours and end_s > start_s:
+            mean = hours * 3600 / (end_s - start_s)
+            self.hold(key.accelerator, start_s, end_s, mean, key.project or key.account)
 
     def use_sums(self, key: UseKey) -> UseSums:
         """The sums of a kind of use, new where there was none of it."""

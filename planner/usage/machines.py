@@ -56,7 +56,32 @@ def find_machine_anywhere(provider: str, name: str) -> Machine:
     if find_cloud(provider).machine_names:
         return find_machine(provider, name)
     of_all = (find_machine(one, name) for one in PROVIDERS)
-    return next((one for one in of_all if one.accelerators), Machine(name, "", None))
+    return next((one for one in of_all if one.accelerators), None) or describe_machine(name)
+
+
+_COUNTED = re.compile(
+    r"(?:^|[^a-z\d])(?P<count>\d{1,2})\s?x[\s_-]*(?:gpu[\s_-]*)?(?P<said>[a-z].*)"
+)
+_COUNT_LAST = re.compile(r"(?P<said>.*[a-z].*?)[\s_-]*(?:x\s?|:)(?P<count>\d{1,2})$")
+
+
+@lru_cache(maxsize=20_000)
+def describe_machine(text: str) -> Machine:
+    """The machine whose name says what is in it, such as those of clouds that are not tabled.
+
+    >>> describe_machine("gpu_8x_h100_sxm5")[1:], describe_machine("8x L40S (48 GB)")[1:]
+    (('nvidia-h100-80gb-sxm', 8.0), ('nvidia-l40s', 8.0))
+    """
+    for match in (_COUNTED.search(text.lower()), _COUNT_LAST.fullmatch(text.lower())):
+        if match is None:
+            continue
+        words = re.findall(r"[a-z0-9.]+", re.sub(r"(\d) ?gb\b", r"\1gb", match["said"]))
+        for end in range(min(len(words), 6), 0, -1):
+            if known := accelerators.find(" ".join(words[:end])):
+                return Machine(text, known.slug, float(match["count"]))
+        if open_name := next(filter(accelerators.candidates, words), ""):
+            return Machine(text, open_name, float(match["count"]))
+    return Machine(text, "", None)
 
 
 @lru_cache(maxsize=1)

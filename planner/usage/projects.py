@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
@@ -127,7 +129,13 @@ def _plain_tag(key: str) -> str:
     >>> _plain_tag("user:Team"), _plain_tag("user_team"), _plain_tag("k8s.io/team")
     ('team', 'team', 'team')
     """
-    return key.rpartition(":")[2].rpartition("/")[2].lower().removeprefix("user_")
+    return (
+        key.rpartition(":")[2]
+        .rpartition("/")[2]
+        .lower()
+        .removeprefix("label_")
+        .removeprefix("user_")
+    )
 
 
 @lru_cache(maxsize=20_000)
@@ -140,10 +148,11 @@ def parse_tags(text: str) -> dict[str, object]:
     text = text.strip()
     if not text or len(text) > 20_000:
         return {}
-    try:
-        value = json.loads(text if text.startswith(("{", "[")) else f"{{{text}}}")
-    except (ValueError, RecursionError):
-        return {}
+    text = text if text.startswith(("{", "[")) else f"{{{text}}}"
+    value = None
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            value = value or read(text)
     if isinstance(value, list):
         pairs = [one for one in value if isinstance(one, dict)]
         return {str(one.get("key", "")): one.get("value", "") for one in pairs}

@@ -17,7 +17,7 @@ from planner.usage.formats import (
     sacct,
     sreport,
 )
-from planner.usage.formats.aws import AwsCur
+from planner.usage.formats.aws import AwsCur, cost_explorer_table
 from planner.usage.formats.azure import AzureCosts
 from planner.usage.formats.focus import Focus
 from planner.usage.formats.gcp import GcpBilling, is_json_export, json_table
@@ -109,34 +109,40 @@ def _find_log(head: str) -> LogFormat | None:
 
 def _find_bill(table: Table) -> type[Bill] | None:
     columns = table.columns()
-    return next((form for form in BILLS if columns.has(*form.required)), None)
+    return next((form for form in BILLS if form.matches(columns)), None)
+
+
+def _open_table(source: Source, ledger: Ledger, options: ReadOptions) -> Table:
+    start = source.head.lstrip()
+    if is_json_export(start):
+        return json_table(source, ledger.overlaps.is_on)
+    if '"ResultsByTime"' in start:
+        return cost_explorer_table(source)
+    for beginning, problem in _NO_HOURS.items():
+        if re.match(beginning, start[:2_000]):
+            raise InvalidInput("file", problem)
+    if start.startswith(("{", "[")):
+        raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
+    return read_table(source, options.mapping)
 
 
 def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, str]:
-    if source.text and is_json_export(source.head):
-        table = json_table(source, ledger.overlaps.is_on)
-    elif source.text and (log := _find_log(source.head)):
+    if not is_json_export(source.head) and (log := _find_log(source.head)):
         log.read(source, ledger, options)
         return log.name, log.title
-    else:
-        start = source.head.lstrip()
-        for beginning, problem in _NO_HOURS.items():
-            if re.match(beginning, start[:2_000]):
-                raise InvalidInput("file", problem)
-        if start.startswith(("{", "[")):
-            raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
-        table = read_table(source, options.mapping)
+    table = _open_table(source, ledger, options)
     form = _find_bill(table)
     if form is not None:
         sum_bill(form(table, options.projects), ledger)
         return form.name, form.title
     if set(table.header) >= _OWN_EXPORT:
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
+    table = own_table.spread_out(table)
     named = {*own_table.name_columns(table.header).values()}
     if monitors.is_series_table(table.header) and not named & own_table.FIGURES:
         monitors.read_series_table(table, ledger, options)
         return "series", monitors.SERIES_TABLE
-    if "month" not in named:
+    if "month" not in named or not named & own_table.FIGURES:
         columns = ", ".join(name[:40] for name in table.header[:8])
         problem = f"{columns} belongs to no form that is read: {known_forms()}"
         raise InvalidInput("header", f"{problem}. {OWN_TABLE_COLUMNS}")

@@ -7,10 +7,12 @@ import datetime as dt
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -21,6 +23,8 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.common.tables import read_rows
 
 MAX_COLUMNS = 2_000
+MAX_TITLES = 20
+"""Most lines above a header."""
 _SEPARATORS = ",;\t|"
 
 
@@ -34,6 +38,8 @@ class Table:
     """Whether 3,5 is a number, as in tables whose cells semicolons separate; 3.5 is one too."""
     first_row: int = 2
     """Number of the first row, as a spreadsheet counts."""
+    title: str = ""
+    """What stands above the header."""
 
     def columns(self) -> Columns:
         return Columns(self.header)
@@ -96,20 +102,21 @@ def no_cell(row: Sequence[str]) -> str:
 
 def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Table:
     """The table in a file; `mapping` renames columns: name in the file → name to read it by."""
+    separator = ""
     if source.parquet is not None:
-        table = _of_rows(_parquet_rows(source.parquet, source.allowance), "Parquet without columns")
+        rows, empty = _parquet_rows(source.parquet, source.allowance), "Parquet without columns"
     elif source.workbook is not None:
         rows = _worksheet_rows(source.workbook, source.allowance)
-        table = _of_rows(rows, "a workbook whose first sheet is empty")
+        empty = "a workbook whose first sheet is empty"
     else:
-        separator = choose_separator(source.head.split("\n", 1)[0].rstrip("\r"))
-        reader = csv.reader(source.lines(), delimiter=separator, strict=True)
-        try:
-            header = next(reader)
-        except (csv.Error, StopIteration) as error:
-            raise InvalidInput("row 1", f"is not CSV: {error}") from None
-        header = [name.removeprefix("\ufeff").strip() for name in header]
-        table = Table(header, _csv_rows(reader, len(header)), decimal_comma=separator == ";")
+        separator, empty = choose_separator(source.head), "a table without columns"
+        if rule := _RULE.search(source.head):
+            above = source.head[: rule.start()].count("\n")
+            rows = _cut_lines(islice(source.lines(), max(above - 1, 0), None), rule[0])
+        else:
+            rows = _csv_rows(csv.reader(source.lines(), delimiter=separator, strict=True))
+    table = _of_rows(rows, empty)
+    table.decimal_comma = separator == ";"
     if len(table.header) > MAX_COLUMNS:
         problem = f"has {len(table.header):,} columns; at most {MAX_COLUMNS:,} are read"
         raise InvalidInput("row 1", problem)
@@ -118,24 +125,39 @@ def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Tabl
     return table
 
 
-def choose_separator(line: str) -> str:
-    """The sign that separates the cells of a header; commas where none does.
+def choose_separator(head: str) -> str:
+    """The sign that separates the cells of a header; commas where none does. A title above it
+    holds one such sign at most.
 
     >>> choose_separator("Datum;Kosten;Menge"), choose_separator("month,cost")
     (';', ',')
+    >>> choose_separator("Use, all teams\\nMonat;Team;Kosten")
+    ';'
     """
-    unquoted = re.sub(r'"[^"]*"', "", line)
-    return max(_SEPARATORS, key=lambda sign: (unquoted.count(sign), sign == ","))
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in head.split("\n")[:MAX_TITLES]]
+    full = (line for line in unquoted if any(line.count(sign) > 1 for sign in _SEPARATORS))
+    line = next(full, unquoted[0])
+    return max(_SEPARATORS, key=lambda sign: (line.count(sign), sign == ","))
 
 
-def _csv_rows(reader: Any, columns: int) -> Iterator[Sequence[str]]:
+_RULE = re.compile(r"^ *-+(?: +-+)+ *\r?$", re.MULTILINE)
+"""What rules off the names of columns of a width: `--------- ------`."""
+
+
+def _cut_lines(lines: Iterator[str], rule: str) -> Iterator[list[str]]:
+    """Cells of lines in columns of a width; `+` marks one that was cut off."""
+    spans = [match.span() for match in re.finditer(r"-+", rule)]
+    for number, line in enumerate(lines):
+        words = line.split()
+        if number == 0 and len(words) == len(spans):
+            yield words
+        elif line.strip("- \r\n"):
+            yield [line[first:last].strip().removesuffix("+") for first, last in spans]
+
+
+def _csv_rows(reader: Any) -> Iterator[list[str]]:
     try:
-        for row in reader:
-            if len(row) != columns:
-                if not any(cell.strip() for cell in row):
-                    continue
-                row = _fit(row, columns, reader.line_num)
-            yield row
+        yield from reader
     except csv.Error as error:
         raise InvalidInput(f"line {reader.line_num}", f"is not CSV: {error}") from None
 
@@ -148,16 +170,29 @@ def _fit(row: list[str], columns: int, line: int) -> list[str]:
 
 
 def _of_rows(rows: Iterator[list[str]], empty: str) -> Table:
-    """Under the first row of more than one cell: those above are titles."""
+    """Under the first row that fills more than half of the cells that the widest of the first
+    ones fills: those above are titles."""
     numbered = enumerate(rows, 1)
-    first, header = next((one for one in numbered if sum(map(bool, one[1])) > 1), (0, []))
-    if not header:
+    first = list(islice(numbered, MAX_TITLES))
+    filled = [sum(map(bool, map(str.strip, row))) for _, row in first]
+    place = next((n for n, count in enumerate(filled) if count > max(filled) / 2), None)
+    if place is None:
         raise InvalidInput("file", f"is {empty}")
-    full = (_fit(row, len(header), number) for number, row in numbered if any(row))
-    return Table([name.strip() for name in header], full, first_row=first + 1)
+    header = [name.removeprefix("\ufeff").strip() for name in first[place][1]]
+    full = _under(len(header), chain(first[place + 1 :], numbered))
+    title = " ".join(cell for _, row in first[:place] for cell in row)
+    return Table(header, full, first_row=first[place][0] + 1, title=title)
 
 
-def _text(value: Any) -> str:
+def _under(columns: int, numbered: Iterable[tuple[int, list[str]]]) -> Iterator[Sequence[str]]:
+    for number, row in numbered:
+        if len(row) == columns and any(row):
+            yield row
+        elif any(cell.strip() for cell in row):
+            yield _fit(row, columns, number)
+
+
+def to_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -184,7 +219,7 @@ def _worksheet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str
         sheets = [one.name for one in book.sheets_metadata if one.typ is SheetTypeEnum.WorkSheet]
         for row in book.get_sheet_by_name(sheets[0]).iter_rows():
             allowance.take_rows(1)
-            yield [_text(value) for value in row]
+            yield [to_text(value) for value in row]
     except InvalidInput:
         raise
     except (CalamineError, OSError, ValueError, IndexError, KeyError, OverflowError) as error:
@@ -205,25 +240,36 @@ MAX_BATCH_TEXT = 50_000_000
 
 def _parquet_rows(stream: BinaryIO, allowance: Allowance) -> Iterator[list[str]]:
     try:
-        from pyarrow import ArrowException
+        from pyarrow import ArrowException, RecordBatch
     except ModuleNotFoundError:
         problem = "is Parquet, which needs the extra `parquet`; export it as CSV"
         raise InvalidInput("file", problem) from None
     try:
         file = _open_parquet(stream, allowance)
-        yield file.schema_arrow.names
+        nothing = RecordBatch.from_pylist([], file.schema_arrow)
+        yield [name for name, _ in _parts(nothing.schema.names, nothing.columns)]
         for batch in file.iter_batches(BATCH_ROWS):
             size = sum(_text_bytes(column) for column in batch.columns)
             if size > MAX_BATCH_TEXT:
                 problem = f"has {batch.num_rows:,} rows with texts of {size:,} bytes"
                 raise InvalidInput("file", f"{problem}; allowed are {MAX_BATCH_TEXT:,}")
-            columns = [column.to_pylist() for column in batch.columns]
-            yield from ([_text(value) for value in row] for row in zip(*columns, strict=True))
+            parts = _parts(batch.schema.names, batch.columns)
+            columns = [column.to_pylist() for _, column in parts]
+            yield from ([to_text(value) for value in row] for row in zip(*columns, strict=True))
     except InvalidInput:
         raise
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         first = str(error).partition("\n")[0][:200]
         raise InvalidInput("file", f"is damaged Parquet: {first}; export it as CSV") from None
+
+
+def _parts(names: Iterable[str], columns: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """The columns, and after each that has parts these, such as `usage.amount`."""
+    for name, column in zip(names, columns, strict=True):
+        yield name, column
+        if hasattr(column, "flatten") and hasattr(column, "field"):
+            parts = [f"{name}.{part.name}" for part in column.type]
+            yield from _parts(parts, column.flatten())
 
 
 def _open_parquet(stream: BinaryIO, allowance: Allowance) -> Any:
@@ -353,6 +399,34 @@ def without_thousands(text: str) -> str:
     return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
 
 
+MAX_WAITING_ROWS = 5_000
+"""Most rows that are held until a date says which of its numbers is the month."""
+_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/\d", re.ASCII)
+
+
+def find_date_order(dates: Iterable[str]) -> tuple[bool, list[str]]:
+    """Whether dates such as 1/2/2026 write the day first, and a note if none of them says it: then
+    the second number is the day unless it is the same in all of them.
+
+    >>> find_date_order(["01/02/2026", "13/02/2026"]), find_date_order(["01/02/2026"])[0]
+    ((True, []), False)
+    """
+    numbers = dict[tuple[str, str], str]()
+    for text in dates:
+        if match := _SLASHES.match(text.strip()):
+            first, second = match.groups()
+            if (int(first) > 12) != (int(second) > 12):
+                return int(first) > 12, []
+            numbers.setdefault((first, second), text.strip()[:20])
+    is_first = len({second for _, second in numbers}) == 1 < len({first for first, _ in numbers})
+    order = "day/month" if is_first else "month/day"
+    return is_first, [
+        f"Dates such as {example} are read as {order}/year: no date says which of its numbers is "
+        "the month."
+        for example in list(numbers.values())[:1]
+    ]
+
+
 class Moment(NamedTuple):
     """A moment as it is written: its month, and seconds since 1970 by the same clock."""
 
@@ -397,24 +471,29 @@ class Moments:
         return Moment(f"{plain:%Y-%m}", (plain - _EPOCH).total_seconds())
 
 
-_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?:[ T].*)?", re.ASCII)
-_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T].*)?", re.ASCII)
+_DAY = re.compile(
+    r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d{2})"
+    r"(?:[ T](?:(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d+)?\s?([AP]M)?)?.*)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _parse(text: str, day_first: bool) -> dt.datetime | None:
     if len(text) > 40:
         return None
     try:
-        if slashes := _SLASHES.fullmatch(text):
-            first, second, year = (int(part) for part in slashes.groups())
-            day, month = (first, second) if day_first else (second, first)
-            return dt.datetime(year if year > 99 else 2000 + year, month, day)
-        if dots := _DOTS.fullmatch(text):
-            day, month, year = (int(part) for part in dots.groups())
-            return dt.datetime(year, month, day)
-        if not re.match(r"[12]\d{3}-\d\d-\d\d", text, re.ASCII):
+        if parts := _DAY.fullmatch(text):
+            first, second, year = (int(parts[place]) for place in (1, 3, 4))
+            day, month = (first, second) if day_first or parts[2] == "." else (second, first)
+            hour, minute, second_s = (int(parts[place] or 0) for place in (5, 6, 7))
+            if parts[8]:
+                hour = hour % 12 + 12 * (parts[8].upper() == "PM")
+            year += 2000 * (year < 100)
+            return dt.datetime(year, month, day, hour, minute, second_s)
+        if not re.match(r"[12]\d{3}([-/])\d\d(\1\d\d|$)", text, re.ASCII):
             return None
-        return dt.datetime.fromisoformat(text.removesuffix(" UTC"))
+        text = text.removesuffix(" UTC").replace("/", "-")
+        return dt.datetime.fromisoformat(text if len(text) > 7 else f"{text}-01")
     except ValueError:
         return None
 
@@ -437,6 +516,9 @@ def read_currency(text: str, column: str) -> str:
     return code
 
 
+_SMALL_WORDS = frozenset(
+    re.findall(r"\w+", "de du d la le les en dans del der des die in the of nella di da do na")
+)
 _TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
 
 
@@ -447,7 +529,9 @@ def plain_name(name: str) -> str:
     ('pretaxcost', 'pretaxcost')
     """
     translated = _TRANSLATED.fullmatch(name)
-    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())
+    plain = unicodedata.normalize("NFKD", translated[1] if translated else name).casefold()
+    words = re.split(r"[^a-z0-9]+", re.sub(r"[\u0300-\u036f]", "", plain))
+    return "".join(word for word in words if word not in _SMALL_WORDS)
 
 
 _EARLIEST, _LATEST = ((dt.datetime(year, 1, 1) - _EPOCH).total_seconds() for year in (1900, 2200))

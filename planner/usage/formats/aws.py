@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
+from planner.usage.job_files.configs import inner, items, within, word_of
 from planner.usage.ledger import Ledger, Reason
 from planner.usage.machines import find_machine
 from planner.usage.projects import ProjectRules, parse_tags
+from planner.usage.sources import Source
 from planner.usage.tables import Table, clip, money, read_currency
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.tables import read_rows
@@ -56,7 +58,7 @@ NO_USE = {
 class AwsCur(Bill):
     name = "aws_cur"
     title = "AWS Cost and Usage Report"
-    required = ("lineItem/LineItemType", "lineItem/UsageType", "lineItem/UnblendedCost")
+    required = ("type", "usage_type", "cost")
     states_unused_in_fees = True
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
@@ -148,6 +150,30 @@ class AwsCur(Bill):
     def amounts(self, row: Row, line: Line) -> None:
         super().amounts(row, line)
         line.resource = self.get["resource"](row)
+
+
+def cost_explorer_table(source: Source) -> Table:
+    """Hours of machines in the answer of `aws ce get-cost-and-usage`, a row a period and group."""
+    header = ["month", "provider", "project", "instance_type", "instance_hours"]
+    rows = (
+        [
+            *(word_of(inner(period, "TimePeriod").get("Start")), "aws"),
+            *(next((key.partition("$")[2] for key in keys if "$" in key), ""), machine),
+            word_of(within(group, "Metrics", "UsageQuantity", "Amount")),
+        ]
+        for period in items(source.document(), "ResultsByTime")
+        for group in items(period, "Groups")
+        for keys in [[word_of(key) for key in within(group, "Keys") or ()]]
+        for machine in map(_machine_of, keys)
+        if machine
+    )
+    return Table(header, rows)
+
+
+def _machine_of(key: str) -> str:
+    """The machine of a usage type, or of a type alone, where it has accelerators."""
+    kind = classify("Usage", key if ":" in key else f"BoxUsage:{key}", "")
+    return kind.machine if kind.option and kind.accelerators != 0 else ""
 
 
 @lru_cache(maxsize=20_000)

@@ -7,8 +7,6 @@ name in brackets. Dates are MM/DD/YYYY, ISO or DD.MM.YYYY.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain, islice
 
@@ -16,7 +14,17 @@ from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
 from planner.usage.ledger import Reason
 from planner.usage.machines import azure_sizes_by_meter, find_machine, hours_per_unit, plain_meter
 from planner.usage.projects import ProjectRules, parse_tags
-from planner.usage.tables import Moment, Moments, Table, clip, money, quantity, read_currency
+from planner.usage.tables import (
+    MAX_WAITING_ROWS,
+    Moment,
+    Moments,
+    Table,
+    clip,
+    find_date_order,
+    money,
+    quantity,
+    read_currency,
+)
 from pricing.common.invalid_input import InvalidInput
 
 _BY_CHARGE = {
@@ -29,53 +37,33 @@ _BY_CHARGE = {
     "roundingadjustment": Reason.REFUND,
     "adjustment": Reason.REFUND,
 }
+_MACHINES = (
+    *("virtual machines", "virtuelle computer", "virtuelle maschinen"),
+    *("machines virtuelles", "máquinas virtuales", "macchine virtuali", "virtuele machines"),
+)
 _OPTIONS = {"reservation": "reserved", "savingsplan": "savings_plan", "spot": "spot"}
-MAX_WAITING_ROWS = 5_000
-"""Most rows that are held until a date says which of its numbers is the month."""
-_SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/\d", re.ASCII)
 
 
 class AzureCosts(Bill):
     name = "azure_costs"
     title = "Azure cost details"
-    required = ("MeterCategory", "AdditionalInfo")
+    required = ("category", "details")
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
         super().__init__(table, projects)
         columns = table.columns()
         if columns.find(*self.columns["cost"]) is None:
             raise InvalidInput(f"column {self.columns['cost'][0]}", "is missing")
-        self._has_quantity = columns.find("Quantity", "UsageQuantity") is not None
+        self._has_quantity = columns.find(*self.columns["quantity"]) is not None
         self._counts_blocks = columns.find("UsageQuantity", "ResourceRate") is not None
         """Old exports count blocks such as 10 hours; new ones count hours."""
-        is_day_first, example, self.rows = self._find_date_order(table.rows)
-        self.moments = Moments(day_first=is_day_first)
-        if example:
-            order = "day/month" if is_day_first else "month/day"
-            self.notes.append(
-                f"Dates such as {example[:20]} are read as {order}/year: no date says which of its "
-                "numbers is the month."
-            )
-
-    def _find_date_order(self, rows: Iterable[Row]) -> tuple[bool, str, Iterable[Row]]:
-        """Whether dates write the day first, a date if none of them says it, and all rows again.
-        Azure writes the month first unless a date says no, or the second number alone is that of
-        all rows."""
-        rest, held, dates = iter(rows), list[Row](), dict[tuple[str, ...], str]()
-        for row in islice(rest, MAX_WAITING_ROWS):
-            held.append(row)
-            start = self.get["start"](row).strip()
-            for text in (self.get["period_end"](row).strip(), start):
-                match = _SLASHES.match(text)
-                if match and (int(match[1]) > 12) != (int(match[2]) > 12):
-                    return int(match[1]) > 12, "", chain(held, rest)
-            if match:
-                dates.setdefault(match.groups(), start)
-            elif start:
-                break
-        firsts, seconds = ({numbers[place] for numbers in dates} for place in (0, 1))
-        example = next(iter(dates.values()), "")
-        return len(seconds) == 1 < len(firsts), example, chain(held, rest)
+        rows = iter(table.rows)
+        held = list(islice(rows, MAX_WAITING_ROWS))
+        self.rows = chain(held, rows)
+        columns_of_dates = (self.get["period_end"], self.get["start"])
+        day_first, notes = find_date_order(get(row) for row in held for get in columns_of_dates)
+        self.moments = Moments(day_first=day_first)
+        self.notes += notes
 
     def _read(self, row: Row) -> Line | Reason:
         if not self.get["cost"](row).strip() and not self.get["quantity"](row).strip():
@@ -152,7 +140,7 @@ class AzureCosts(Bill):
 
 @lru_cache(maxsize=20_000)
 def _machine(category: str, meter: str, details: str) -> tuple[str, float | None, str]:
-    is_machine = category.lower() == "virtual machines"
+    is_machine = category.lower() in _MACHINES
     if not is_machine and category.lower() not in ("cloud services", ""):
         return "", 0.0, ""
     size = parse_tags(details).get("ServiceType")

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 
 from planner.usage.bills import Bill, Cells, Kind, Line, Row
 from planner.usage.formats.aws import NO_USE, OPTION_OF_USE, USAGE_TYPE
 from planner.usage.ledger import Reason, UnusableFile
 from planner.usage.machines import (
     azure_sizes_by_meter,
+    describe_machine,
     find_machine,
     google_sku,
     hours_per_unit,
@@ -24,7 +26,7 @@ from planner.usage.machines import (
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.tables import Table, amount, clip, money, quantity, read_currency
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.clouds import all_clouds
+from pricing.market.clouds import all_clouds, find_cloud
 from pricing.market.offers import PurchaseOption
 
 _PRICING = {"Standard": "on_demand", "Dynamic": "spot"}
@@ -41,7 +43,7 @@ _AWS_DESCRIPTION = re.compile(r"\b((?:ml\.)?[a-z]+\d[\w-]*\.[\w-]+) (?:Spot )?In
 class Focus(Bill):
     name = "focus"
     title = "FOCUS cost and usage"
-    required = ("ChargePeriodStart", "BilledCost", "ChargeCategory")
+    required = ("start", "billed", "category")
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
         super().__init__(table, projects)
@@ -175,6 +177,11 @@ def _name_machine(cells: Cells, kind: Kind) -> Reason | None:
     if not count and isinstance(stated_count, int | float) and 0 < stated_count < 1_000:
         count = float(stated_count)
     kind.machine, kind.accelerator, kind.accelerators = name, machine.accelerator, count
+    if not machine.accelerator and not find_cloud(kind.provider).machine_names:
+        texts = (name, description, meter)
+        described = next(filter(itemgetter(1), map(describe_machine, texts)), machine)
+        kind.accelerator = described.accelerator
+        kind.accelerators = count or described.accelerators
     return reason
 
 

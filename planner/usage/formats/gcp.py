@@ -9,17 +9,16 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 from planner.usage.bills import ZERO, Bill, Cells, Kind, Line, Row
+from planner.usage.job_files.configs import within
 from planner.usage.ledger import Reason, lasting_text
 from planner.usage.machines import find_machine, google_sku, hours_per_unit
 from planner.usage.projects import ProjectRules, parse_tags
 from planner.usage.sources import Source
-from planner.usage.tables import Table, clip, column_names, money, read_currency
+from planner.usage.tables import Table, clip, column_names, money, read_currency, to_text
 from pricing.common.invalid_input import InvalidInput
 
 _BY_TYPE = {
@@ -27,6 +26,7 @@ _BY_TYPE = {
     "adjustment": Reason.REFUND,
     "rounding_error": Reason.REFUND,
     "regular": None,
+    "usage": None,
     "": None,
 }
 _MACHINE_SPEC = "compute.googleapis.com/machine_spec"
@@ -39,7 +39,7 @@ _IS_HOST = re.compile(r"\b(core|ram|cpu|memory)\b", re.IGNORECASE)
 class GcpBilling(Bill):
     name = "gcp_billing"
     title = "Google Cloud billing export"
-    required = ("sku.description", "usage_start_time", "usage.amount", "cost")
+    required = ("sku", "start", "quantity", "cost")
 
     def __init__(self, table: Table, projects: ProjectRules) -> None:
         super().__init__(table, projects)
@@ -60,12 +60,12 @@ class GcpBilling(Bill):
         cost_type, sku_text = cells["cost_type"], cells["sku"]
         kind.account = clip(cells["project"])
         kind.region = clip(cells["region"]) or clip(cells["location"])
-        labels = _labels(cells["labels"]) | _labels(cells["project_labels"])
+        labels = parse_tags(cells["labels"]) | parse_tags(cells["project_labels"])
         tags = self.projects.pick(labels)
         kind.project = self.projects.choose(tags, kind.account) or kind.account
-        if cost_type not in _BY_TYPE:
+        if cost_type.lower() not in _BY_TYPE:
             raise InvalidInput("cost_type", f"{cost_type[:40]!r} is unknown")
-        name = clip(str(_labels(cells["system_labels"]).get(_MACHINE_SPEC) or ""))
+        name = clip(str(parse_tags(cells["system_labels"]).get(_MACHINE_SPEC) or ""))
         machine = find_machine("gcp", name) if name else None
         count = machine.accelerators if machine else None
         sku = google_sku(sku_text)
@@ -78,7 +78,7 @@ class GcpBilling(Bill):
             reason = Reason.ACCELERATOR_HOST if is_host else Reason.NOT_A_MACHINE
         else:
             reason = Reason.OTHER_MACHINE if name else Reason.NOT_A_MACHINE
-        kind.reason = _BY_TYPE[cost_type] or reason
+        kind.reason = _BY_TYPE[cost_type.lower()] or reason
         if kind.reason not in (Reason.ACCELERATOR_USE, Reason.ACCELERATOR_HOST):
             return
         kind.machine = name if count else ""
@@ -96,17 +96,9 @@ class GcpBilling(Bill):
 
     def money(self, row: Row, line: Line) -> None:
         line.credits = _sum_credits(self.get["credits"](row))
-        line.billed = money(self.get["cost"](row), "cost") + line.credits
+        line.billed = money(self.number(self.get["cost"](row)), "cost") + line.credits
         match = _MONTH.fullmatch(self.get["invoice_month"](row))
         line.invoice_month = f"{match[1]}-{match[2]}" if match else ""
-
-
-@lru_cache(maxsize=20_000)
-def _labels(text: str) -> dict[str, object]:
-    if known := parse_tags(text):
-        return known
-    pairs = (pair for pair in _read_list(text, "labels") if isinstance(pair, dict))
-    return {str(pair.get("key", "")): pair.get("value", "") for pair in pairs}
 
 
 def _sum_credits(text: str) -> Decimal:
@@ -137,21 +129,12 @@ def json_table(source: Source, keeps_rows: bool) -> Table:
     """The objects of an export as rows of its CSV, each with all of its text where rows of several
     files are compared."""
     header = [*_JSON_COLUMNS, "row"] if keeps_rows else [*_JSON_COLUMNS]
-    rows = (_flatten(row, keeps_rows) for row in source.objects())
+    places = [name.split(".") for name in _JSON_COLUMNS]
+    rows = (
+        [*(to_text(within(row, *names)) for names in places), lasting_text(row)][: len(header)]
+        for row in source.objects()
+    )
     return Table(header, rows, first_row=1)
-
-
-def _flatten(row: Mapping[str, Any], keeps_row: bool) -> list[str]:
-    cells = [lasting_text(row)] if keeps_row else []
-    for name in reversed(_JSON_COLUMNS):
-        first, _, rest = name.partition(".")
-        value = row.get(first)
-        if rest:
-            value = value.get(rest) if isinstance(value, dict) else None
-        if value is None:
-            value = ""
-        cells.append(value if isinstance(value, str) else json.dumps(value))
-    return cells[::-1]
 
 
 def is_json_export(head: str) -> bool:

@@ -8,11 +8,12 @@ time, in the cluster's own time.
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice, permutations
 from operator import itemgetter
 from typing import Any
 
@@ -21,7 +22,15 @@ from planner.usage.job_files.configs import inner, items, within, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey, UseSums
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import Moments, choose_separator, clip, no_cell, split_by_month
+from planner.usage.tables import (
+    Columns,
+    Moments,
+    clip,
+    column_names,
+    no_cell,
+    read_table,
+    split_by_month,
+)
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -42,7 +51,8 @@ _NAMES = frozenset(
     re.findall(
         r"\w+",
         "jobid jobidraw user account cluster partition qos state submit start end elapsed "
-        "elapsedraw alloctres reqtres nnodes ncpus exitcode nodelist jobname timelimit",
+        "elapsedraw alloctres reqtres allocgres reqgres nnodes ncpus exitcode nodelist jobname "
+        "timelimit",
     )
 )
 _JOB_ID = re.compile(r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w.+-]+)?", re.ASCII)
@@ -56,16 +66,10 @@ which is named."""
 def matches(head: str) -> bool:
     """Whether the first lines are a header of sacct, or rows of it."""
     first, _, rest = head.partition("\n")
-    names = [name.strip().lower() for name in _cells(head)]
+    names = re.findall(r"\w+", first.lower())
     if sum(name in _NAMES for name in names) >= 4:
         return "jobid" in names or "jobidraw" in names
     return _is_row(first.split("|")) and (not rest.strip() or "|" in rest)
-
-
-def _cells(head: str) -> list[str]:
-    first, _, rest = head.partition("\n")
-    is_fixed = is_rule(rest.partition("\n")[0])
-    return first.split() if is_fixed else first.split(choose_separator(first))
 
 
 def _is_row(cells: Sequence[str]) -> bool:
@@ -73,35 +77,70 @@ def _is_row(cells: Sequence[str]) -> bool:
     return is_job and any(cell.split(" ")[0] in _STATES for cell in cells)
 
 
-def is_rule(line: str) -> bool:
-    """Whether a line rules off the names of columns: `--------- ------`."""
-    return bool(line.strip()) and not line.strip("- \r\n")
-
-
-def cut_columns(rule: str) -> Callable[[str], list[str]]:
-    """What cuts a line into the columns of a rule; `+` marks a cell that was cut off.
-
-    >>> cut_columns("--- ----")("  1 COM+")
-    ['1', 'COM']
-    """
-    spans = [match.span() for match in re.finditer(r"-+", rule)]
-    return lambda line: [line[first:last].strip().removesuffix("+") for first, last in spans]
-
-
 def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    lines = source.lines()
-    first = next(lines).rstrip("\r\n")
-    if _is_row(first.split("|")):
-        raise InvalidInput("header", f"is missing; run: {COMMAND}")
-    reader, separator = _Reader(_cells(source.head), ledger, options), choose_separator(first)
-    rows: Iterator[Sequence[str]] = csv.reader(lines, delimiter=separator)
-    if is_rule(source.head.split("\n", 2)[1]):
-        rows = map(cut_columns(next(lines)), lines)
-    elif separator == "|":
-        rows = map(reader.split, lines)
+    cells = source.head.partition("\n")[0].rstrip("\r").split("|")
+    if len(cells) == 1:
+        table = read_table(source)
+        reader, rows = _Reader(table.header, ledger, options), table.rows
+    else:
+        is_headless = _is_row(cells)
+        fields = _guess_fields(source.head, ledger) if is_headless else cells
+        reader = _Reader(fields, ledger, options)
+        rows = map(reader.split, islice(source.lines(), not is_headless, None))
     for number, row in enumerate(rows, 2):
         if any(row):
             reader.read(row, number)
+
+
+_CONTENTS = {
+    name: re.compile(pattern, re.ASCII).fullmatch
+    for name, pattern in (
+        ("jobid", _JOB_ID.pattern),
+        ("state", rf"(?:{'|'.join(sorted(_STATES))})\b.*"),
+        ("time", r"\d{4}-\d\d-\d\dT[\d:]{8}|None|Unknown"),
+        ("alloctres", r"(?:[\w/:.-]+=[\w.]+,?)*|(?:gpu:[\w:]+,?)*"),
+        ("elapsed", r"(?:\d+-)?(?:\d+:)?\d\d:\d\d"),
+        ("number", r"[\d.]*"),
+        ("name", r"[A-Za-z_][\w.@+-]*|"),
+    )
+}
+"""What cells of a column look like; the first that fits all of them holds."""
+
+
+def _guess_fields(head: str, ledger: Ledger) -> list[str]:
+    """Names of the columns of a log without its header, by what is in them: times are of submit,
+    start and end, and an account is what most jobs of each of several users have in common."""
+    rows = [line.rstrip("\r|").split("|") for line in head.split("\n")[:-1]]
+    rows = [row for row in rows if len(row) == len(rows[0]) and "." not in row[0]]
+    columns = list(zip(*rows, strict=True))
+    fields = [
+        next((name for name, fits in _CONTENTS.items() if all(map(fits, column))), "")
+        for column in columns
+    ]
+    times = [place for place, name in enumerate(fields) if name == "time"]
+    for place, name in zip(reversed(times), ("end", "start", "submit"), strict=False):
+        fields[place] = name
+    names = {place: cells for place, cells in enumerate(columns) if fields[place] == "name"}
+    by_share = {
+        (_share_of(names[user], names[account]), -account): account
+        for user, account in permutations(names, 2)
+        if len(rows) / 2 >= len({*names[user]}) > len({*names[account]}) > 1
+    }
+    if not by_share:
+        raise InvalidInput("header", f"is missing; run: {COMMAND}")
+    account = by_share[max(by_share)]
+    fields[account] = "account"
+    ledger.note(
+        f"The log has no header: column {account + 1} ({columns[account][0]}) is read as Account."
+    )
+    return [name if fields.index(name) == place else "" for place, name in enumerate(fields)]
+
+
+def _share_of(users: Sequence[str], accounts: Sequence[str]) -> float:
+    """Share of jobs that are of the account of most jobs of their user, to a hundredth."""
+    counts = Counter(zip(users, accounts, strict=True))
+    most = {user: count for (user, _), count in reversed(counts.most_common())}
+    return round(sum(most.values()) / len(users), 2)
 
 
 # What `sacct --json` and the REST interface of Slurm write ------------------------------------
@@ -160,7 +199,7 @@ def _moment(value: Any) -> str:
 
 
 class _LikeJobs:
-    def __init__(self, state: str, tres: str) -> None:
+    def __init__(self, state: str, tres: str, nodes: str) -> None:
         self.state = state.split(" ", 1)[0]
         self.problem: InvalidInput | None = None
         self.parts: tuple[tuple[str, int], ...] = ()
@@ -170,37 +209,26 @@ class _LikeJobs:
         self.project = ""
         """Whose hours they are."""
         try:
-            self.parts = read_tres(tres)
+            times = int(nodes) if nodes.isdecimal() else 1
+            self.parts = tuple((name, count * times) for name, count in read_tres(tres))
         except InvalidInput as refusal:
             self.problem = refusal
 
 
 class _Reader:
     def __init__(self, fields: Sequence[str], ledger: Ledger, options: ReadOptions) -> None:
-        self._count = len(fields)
-        self._places = {name.strip().lower(): index for index, name in enumerate(fields)}
-        self._ledger, self._options = ledger, options
-        self._job, self._id = self._require("jobidraw", "jobid"), self._require("jobid", "jobidraw")
-        self._state, self._tres = self._require("state"), self._require("alloctres", "reqtres")
-        self._start, self._end = self._require("start"), self._require("end")
-        self._raw, self._elapsed = self._places.get("elapsedraw"), self._places.get("elapsed")
-        self._user, self._account = self._getter("user"), self._getter("account")
-        self._partition, self._cluster = self._getter("partition"), self._getter("cluster")
-        self._submit = self._getter("submit")
-        names = ("user", "account", "cluster", "partition")
-        places = [self._places[name] for name in names if name in self._places]
-        self._shared = itemgetter(*places, self._state, self._tres)
+        self._count, self._ledger, self._options = len(fields), ledger, options
+        columns, shared = Columns(fields), column_names("sacct", "kind")
+        names = column_names("sacct", "row") | shared
+        for name in ("job", "state", "tres", "start", "end"):
+            if columns.find(*names[name]) is None:
+                raise InvalidInput(f"column {names[name][0]}", f"is missing; run: {COMMAND}")
+        self._get = {name: columns.getter(*those) for name, those in names.items()}
+        if columns.find("alloctres", "allocgres", "reqtres") is not None:
+            self._get["nodes"] = no_cell  # of each node is ReqGRES alone
+        places = (columns.find(*those) for those in shared.values())
+        self._shared = itemgetter(*(place for place in places if place is not None))
         self._likes: dict[object, _LikeJobs] = {}
-
-    def _require(self, *names: str) -> int:
-        for name in names:
-            if name in self._places:
-                return self._places[name]
-        raise InvalidInput(f"column {names[0]}", f"is missing; run: {COMMAND}")
-
-    def _getter(self, name: str) -> Callable[[Sequence[str]], str]:
-        place = self._places.get(name)
-        return no_cell if place is None else itemgetter(place)
 
     def split(self, line: str) -> list[str]:
         """A `|` within the last column belongs to it."""
@@ -219,15 +247,16 @@ class _Reader:
             self._ledger.misread(f"row {number}", str(refusal))
 
     def _read(self, row: Sequence[str]) -> None:
-        ledger, job = self._ledger, row[self._job]
-        if "." in row[self._id] or "." in job:
+        ledger, get = self._ledger, self._get
+        job, number, ends = get["job"](row), get["id"](row), get["end"](row)
+        if "." in number or "." in job:
             ledger.account(Reason.JOB_STEP)
             return
         like = self._like(row)
         if like.state not in _STATES:
-            raise InvalidInput("State", f"{shorten(row[self._state], 40)} is no state of a job")
-        starts, ends, submitted = row[self._start], row[self._end], self._submit(row)
-        identity = (self._cluster(row), row[self._id], job, submitted, starts)
+            raise InvalidInput("State", f"{shorten(get['state'](row), 40)} is no state of a job")
+        starts = get["start"](row)
+        identity = (get["cluster"](row), number, job, get["submit"](row), starts)
         if ledger.repetition(identity, ()) is not None:
             self._add_rest(row, like, identity)
             ledger.account(Reason.DUPLICATE)
@@ -260,15 +289,17 @@ class _Reader:
         if like is None:
             if len(self._likes) >= _MAX_LIKES:
                 self._likes.clear()
-            like = self._likes[mark] = _LikeJobs(row[self._state], row[self._tres])
+            like = self._likes[mark] = _LikeJobs(
+                self._get["state"](row), self._get["tres"](row), self._get["nodes"](row)
+            )
         return like
 
     def _add_rest(self, row: Sequence[str], like: _LikeJobs, identity: tuple[str, ...]) -> None:
         counted = self._ledger.running.get(identity)
         if counted is None:
             return
-        seconds, start = self._seconds(row), read_moment(row[self._start], "Start")
-        ends = row[self._end]
+        seconds, start = self._seconds(row), read_moment(self._get["start"](row), "Start")
+        ends = self._get["end"](row)
         if ends not in _NEVER:
             self._check_elapsed(ends, seconds, read_moment(ends, "End") - start)
         if seconds <= counted or not like.parts:
@@ -293,16 +324,16 @@ class _Reader:
             )
 
     def _seconds(self, row: Sequence[str]) -> float:
-        if self._raw is not None and row[self._raw]:
-            text = row[self._raw].strip()
+        if raw := self._get["raw"](row):
+            text = raw.strip()
             if not text.isdecimal() or len(text) > 12:
                 raise InvalidInput("ElapsedRaw", f"{shorten(text, 40)} is no number of seconds")
             seconds = float(text)
-        elif self._elapsed is not None:
-            seconds = elapsed_seconds(row[self._elapsed])
+        elif elapsed := self._get["elapsed"](row):
+            seconds = elapsed_seconds(elapsed)
         else:
-            ends = read_moment(row[self._end], "End")
-            seconds = ends - read_moment(row[self._start], "Start")
+            ends = read_moment(self._get["end"](row), "End")
+            seconds = ends - read_moment(self._get["start"](row), "Start")
         if seconds > MAX_SECONDS:
             raise InvalidInput("ElapsedRaw", f"{seconds:.0f} s is more than 20 years")
         return seconds
@@ -310,14 +341,14 @@ class _Reader:
     def _add(
         self, row: Sequence[str], like: _LikeJobs, seconds: float, start: float, end: float
     ) -> None:
-        shares = split_by_month(start, end)
+        shares, get = split_by_month(start, end), self._get
         for accelerator, count in like.parts:
             hours = count * seconds / 3600
             for month, share in shares:
                 use = like.uses.get((accelerator, month))
                 if use is None:
-                    user, account = clip(self._user(row)), clip(self._account(row))
-                    cluster, partition = clip(self._cluster(row)), clip(self._partition(row))
+                    names = ("user", "account", "cluster", "partition")
+                    user, account, cluster, partition = (clip(get[one](row)) for one in names)
                     project = self._options.projects.choose({}, account, user, partition)
                     place = cluster or partition
                     key = UseKey(
@@ -332,6 +363,12 @@ class _Reader:
                 self._ledger.hold(accelerator, start, end, mean, like.project)
 
 
+_GPUS = re.compile(
+    r"(?:gres[/:])?gpu(?::(?P<kind>[^:=(]*[^:=(\d][^:=(]*))?(?:[:=](?P<count>[^(]*))?(?:\(.*\))?"
+)
+"""Of AllocTRES `gres/gpu:a100=4`, of AllocGRES `gpu:a100:4`."""
+
+
 @lru_cache(maxsize=50_000)
 def read_tres(text: str) -> tuple[tuple[str, int], ...]:
     """Accelerators by name in a list of trackable resources; what its types leave of all of them
@@ -339,16 +376,18 @@ def read_tres(text: str) -> tuple[tuple[str, int], ...]:
 
     >>> read_tres("billing=32,gres/gpu:h100=12,gres/gpu=16,node=2")
     (('nvidia-h100-80gb-sxm', 12), ('', 4))
-    >>> read_tres("cpu=2,gres/shard=4,gres/gpumem=80G")
-    ()
+    >>> read_tres("cpu=2,gres/shard=4,gres/gpumem=80G"), read_tres("gpu:h100:2(S:0)")
+    ((), (('nvidia-h100-80gb-sxm', 2),))
     """
     counts: dict[str, int] = {}
     for part in text.split(","):
-        name, _, value = part.partition("=")
-        if name != "gres/gpu" and not name.startswith("gres/gpu:"):
+        match = _GPUS.fullmatch(part)
+        if match is None:
             continue
+        value = match["count"] or "1"
         if not value.isdecimal() or len(value) > 6:
             raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
+        name = f"gres/gpu:{match['kind']}" if match["kind"] else "gres/gpu"
         counts[name] = counts.get(name, 0) + int(value)
     return tuple((name, int(count)) for name, count in name_parts(counts))
 

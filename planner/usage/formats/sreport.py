@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 
 from planner.usage.formats import LogFormat, ReadOptions
-from planner.usage.formats.sacct import cut_columns, is_rule, name_parts, read_moment
+from planner.usage.formats.sacct import name_parts, read_moment
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.sources import Source
-from planner.usage.tables import clip, quantity, split_by_month
+from planner.usage.tables import clip, quantity, read_table, split_by_month
 from pricing.common.invalid_input import InvalidInput
 
 COMMAND = (
@@ -35,7 +34,10 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
         raise InvalidInput("header", f"states percents and no hours; run: {COMMAND}")
     start = read_moment(period[1], "start")
     end = read_moment(period[2], "end") + period[2].endswith("59")
-    by_name = _sum_rows(list(_rows(source)), _HOURS[unit[1].lower()], ledger)
+    table = read_table(source)
+    names = [name.lower() for name in table.header]
+    rows = [dict(zip(names, map(str.strip, row), strict=True)) for row in table.rows]
+    by_name = _sum_rows(rows, _HOURS[unit[1].lower()], ledger)
     if not by_name:
         raise InvalidInput("TRES Name", f"names no gres/gpu, only processors; run: {COMMAND}")
     for (place, account, user), resources in by_name.items():
@@ -69,26 +71,6 @@ def _sum_rows(
             except InvalidInput as refusal:
                 ledger.misread(f"row {number}", str(refusal))
     return sums
-
-
-def _rows(source: Source) -> Iterator[dict[str, str]]:
-    """Rows by the names of their columns, in small letters; a table begins anew with its header."""
-    names: list[str] = []
-    cut, previous = None, ""
-    for line in source.lines():
-        text = line.rstrip("\r\n")
-        if "|" in text:
-            cells = text.split("|")
-        elif is_rule(text) and " " in text.strip():
-            cut = cut_columns(text)
-            names = [name.lower() for name in cut(previous)]
-            continue
-        else:
-            cells, previous = (cut(text) if cut else []), text
-        if "|" in text and not names:
-            names = [name.strip().lower() for name in cells]
-        elif names and len(cells) >= len(names) and text.strip():
-            yield dict(zip(names, map(str.strip, cells), strict=False))
 
 
 FORMAT = LogFormat(

@@ -24,7 +24,10 @@ from tests.planner.usage.make import (
 def test_old_headers_and_translated_ones_are_the_same_table():
     names = {
         "Date": "UsageDateTime (UsageDateTime)",
-        "MeterCategory": "Kategorie der Verbrauchseinheit (MeterCategory)",
+        "MeterCategory": "Kategorie der Verbrauchseinheit",
+        "AdditionalInfo": "Zusätzliche Informationen",
+        "UnitOfMeasure": "Maßeinheit",
+        "Quantity": "Verbrauchte Menge",
         "CostInBillingCurrency": "Kosten (PreTaxCost)",
         "BillingCurrencyCode": "Currency",
     }
@@ -41,11 +44,8 @@ def on_days(*dates):
 def test_a_date_far_down_says_which_number_is_the_month():
     """The first rows alone, of the first twelve days of a month, would not."""
     days = [f"{1 + n % 12:02d}/{1 + n % 2:02d}/2025" for n in range(1_000)]
-    assert set(hours_by(read(on_days(*days, "31/01/2025")).ledger, "month")) == {
-        *("2025-01", "2025-02")
-    }
-    by_months = hours_by(read(on_days(*days, "01/31/2025")).ledger, "month")
-    assert len(by_months) == 12
+    for last, months in (("31/01/2025", 2), ("01/31/2025", 12)):
+        assert len(hours_by(read(on_days(*days, last)).ledger, "month")) == months
 
 
 @pytest.mark.parametrize(

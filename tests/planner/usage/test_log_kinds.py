@@ -59,6 +59,8 @@ def tar(content: bytes) -> bytes:
     "content",
     [
         sacct({}).replace(b"|", b";"),
+        sacct({"AllocTRES": "gpu:h100:4(S:0-1)"}).replace(b"AllocTRES", b"AllocGRES"),
+        "Nutzung 2025\nLab;GPU-Typ;März;Mai;Summe\nlab;H100;;8,0;8,0\nSumme;;;8,0;8,0".encode(),
         FIXED.encode(),
         json.dumps({"jobs": [JOB], "meta": {}}, indent=1).encode(),
         tar(sacct({})),
@@ -68,7 +70,7 @@ def tar(content: bytes) -> bytes:
         json.dumps({"results": {"A": {"frames": [FRAME]}}}).encode(),
         DCGM,
     ],
-    ids=["semicolons", "fixed", "json", "tar", "sreport", "csv", "sep", "frames", "dcgm"],
+    ids=["semi", "gres", "own", "fixed", "json", "tar", "report", "csv", "sep", "panel", "dcgm"],
 )
 def test_each_form_holds_the_same_hours(content):
     ledger = read(content).ledger

@@ -58,11 +58,8 @@ def test_both_runs_of_a_requeued_job_count_and_a_repeated_row_once():
 
 
 def test_hours_are_elapsed_and_months_in_proportion_to_wall_time():
-    row = {
-        "Start": "2025-05-31T22:00:00",
-        "End": "2025-06-01T06:00:00",
-        "ElapsedRaw": "14400",  # suspended for half of its eight hours
-    }
+    row = {"Start": "2025-05-31T22:00:00", "End": "2025-06-01T06:00:00"}
+    row["ElapsedRaw"] = "14400"  # suspended for half of its eight hours
     assert hours_by(read(sacct(row)).ledger, "month") == {"2025-05": 4.0, "2025-06": 12.0}
 
 
@@ -77,12 +74,14 @@ def test_elapsed_or_start_and_end_are_read_where_there_are_no_seconds(column):
     assert hours_by(usage.ledger, "month") == {"2025-05": 51.0 + 6 * 10.5 / 60}
 
 
-def test_a_log_without_a_header_is_refused_with_the_command_to_run():
+def test_a_log_without_a_header_is_read_where_users_tell_accounts_and_refused_else():
+    jobs = [{"JobID": f"{n}", "JobIDRaw": f"{n}", "User": f"u{n % 4}", "Account": f"lab{n % 2}",
+             "AllocTRES": f"cpu=8,gres/gpu={1 + n % 2}"} for n in range(12)]  # fmt: skip
+    usage = read(sacct(*jobs, header=False))
+    assert hours_by(usage.ledger, "account") == {"lab0": 12.0, "lab1": 24.0}
+    assert "column 4 (lab0) is read as Account" in usage.notes()[0]
     with pytest.raises(InvalidInput, match=r"header: is missing; run: sacct -a -X -P"):
         read(sacct({}, header=False))
-
-
-def test_a_log_without_accelerators_is_refused_with_the_command_to_run():
     with pytest.raises(InvalidInput, match=r"column alloctres: is missing; run: sacct -a -X -P"):
         read(b"JobID|State|Start|End|Elapsed\n1|COMPLETED|x|y|00:10:00\n")
 
