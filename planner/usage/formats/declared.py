@@ -5,85 +5,159 @@ Neither states hours of the past. Accelerators that stand are planned for every 
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from planner.usage.formats import LogFormat, ReadOptions
 from planner.usage.job_files import kubernetes
-from planner.usage.job_files.configs import count_of, inner, items, read_documents, word_of
-from planner.usage.ledger import Ledger, Reason
+from planner.usage.job_files.configs import count_of, inner, items, read_documents, within, word_of
+from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.machines import find_machine, name_accelerator
 from planner.usage.sources import Source
-from planner.usage.tables import clip
+from planner.usage.tables import Moments, clip
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import read_rows
 
 # Terraform --------------------------------------------------------------------------------
 
-_MACHINES: Mapping[str, tuple[str, str, str]] = {
-    "aws_instance": ("aws", "instance_type", ""),
-    "aws_spot_instance_request": ("aws", "instance_type", ""),
-    "aws_launch_template": ("aws", "instance_type", "desired_capacity"),
-    "aws_eks_node_group": ("aws", "instance_types", "scaling_config.desired_size"),
-    "google_compute_instance": ("gcp", "machine_type", ""),
-    "google_compute_instance_template": ("gcp", "machine_type", "target_size"),
-    "google_container_node_pool": ("gcp", "node_config.machine_type", "node_count"),
-    "azurerm_linux_virtual_machine": ("azure", "size", ""),
-    "azurerm_windows_virtual_machine": ("azure", "size", ""),
-    "azurerm_linux_virtual_machine_scale_set": ("azure", "sku", "instances"),
-    "azurerm_kubernetes_cluster_node_pool": ("azure", "vm_size", "node_count"),
-}
-"""Kind of resource → cloud, where its machine stands and where their number, which templates of
-groups leave open; "" for one."""
-_TAGS = ("tags_all", "tags", "labels", "effective_labels")
+
+class _Kind(NamedTuple):
+    provider: str
+    machine: str
+    """Where the name of its machine stands; of a group often in a template that it refers to."""
+    counts: list[str]
+    """Where their number may stand; one machine where there is no such place."""
+    is_template: bool
+    """Whether it stands only where a group refers to it."""
+
+
+@cache
+def _kinds() -> dict[str, _Kind]:
+    """What Terraform declares machines by (registries of its providers, 2026)."""
+    rows = read_rows(Path(__file__).with_name("terraform.csv"))
+    return {
+        row["resource"]: _Kind(
+            *(row["provider"], row["machine"], row["count"].split(), bool(row["is_template"]))
+        )
+        for row in rows
+    }
+
+
+_TAGS = ("tags_all", "tags", "labels", "effective_labels", "resource_labels", "node_labels")
+_NAMES = ("id", "name", "self_link", "arn")
+"""Fields of a template by which groups refer to it."""
 
 
 def _read_terraform(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     document = source.document()
     values = inner(document, "planned_values") or inner(document, "values")
-    if not values:
+    resources = [*_resources(inner(values, "root_module")), *_resources(document)]
+    if not resources:
         raise InvalidInput("file", "is no state or plan of Terraform; run terraform show -json")
-    for resource in _resources(inner(values, "root_module")):
+    root = inner(document, "configuration", "root_module")
+    for resource, kind, template in _join_templates(resources, dict(_references(root))):
         try:
-            _read_resource(resource, ledger, options)
+            _read_resource(resource, kind, template, ledger, options)
         except InvalidInput as refusal:
             ledger.misread(word_of(resource.get("address")) or "a resource", str(refusal))
 
 
-def _resources(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from items(module, "resources")
+def _resources(module: Any) -> Iterator[dict[str, Any]]:
+    """Resources of a module and of those in it; in a file of state (`terraform.tfstate`) each has
+    instances."""
+    for one in items(module, "resources"):
+        instances = [
+            one | {"values": inner(part, "attributes")} for part in items(one, "instances")
+        ]
+        yield from instances or [one]
     for child in items(module, "child_modules"):
         yield from _resources(child)
 
 
-def _at(values: Any, path: str) -> Any:
-    for name in path.split("."):
-        values = values.get(name) if isinstance(values, dict) else None
-        values = values[0] if isinstance(values, list) and values else values
-    return values
+def _references(module: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Addresses of resources in a plan, each with what it refers to."""
+    for resource in items(module, "resources"):
+        words = [f"{prefix}{word}" for word in _words(resource.get("expressions"))]
+        yield f"{prefix}{word_of(resource.get('address'))}", words
+    for name, call in inner(module, "module_calls").items():
+        yield from _references(inner(call, "module"), f"{prefix}module.{name}.")
 
 
-def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOptions) -> None:
-    known, values = _MACHINES.get(word_of(resource.get("type"))), inner(resource, "values")
-    if known is None or resource.get("mode") == "data":
+def _words(value: Any) -> list[str]:
+    return re.findall(r'"([^"]+)"', json.dumps(value))
+
+
+def _join_templates(
+    resources: list[dict[str, Any]], references: dict[str, list[str]]
+) -> Iterator[tuple[dict[str, Any], _Kind | None, dict[str, Any]]]:
+    """Resources, with the template of machines that each refers to: in a state by its name, in a
+    plan, where names are not known yet, by its address. A template that is used is no machine."""
+    known = [
+        (
+            one,
+            None if one.get("mode") == "data" else _kinds().get(word_of(one.get("type"))),
+            re.sub(r"\[[^\]]*\]", "", word_of(one.get("address"))),
+        )
+        for one in resources
+    ]
+    templates = {
+        name: one
+        for one, kind, address in known
+        if kind is not None and kind.is_template
+        for name in (address, *(word_of(within(one, "values", name)) for name in _NAMES))
+    }
+    used = [
+        next((templates[word] for word in words if word in templates), {})
+        for one, kind, address in known
+        for all_words in [[*_words(one.get("values")), *references.get(address, ())]]
+        for words in [all_words if kind is not None and not kind.is_template else []]
+    ]
+    for (one, kind, _), template in zip(known, used, strict=True):
+        is_used = any(one is other for other in used)
+        yield one, None if is_used else kind, inner(template, "values")
+
+
+def _read_resource(
+    resource: dict[str, Any],
+    kind: _Kind | None,
+    template: dict[str, Any],
+    ledger: Ledger,
+    options: ReadOptions,
+) -> None:
+    values = inner(resource, "values")
+    if kind is None:
         ledger.account(Reason.NOT_A_MACHINE)
         return
-    provider, where, of_count = known
-    machine = find_machine(provider, word_of(_at(values, where)))
+    own = within(values, *kind.machine.split("."))
+    own = own[0] if isinstance(own, list) and own else own
+    names = (own, template.get("instance_type"), template.get("machine_type"))
+    machine = find_machine(kind.provider, next(filter(None, map(word_of, names)), ""))
     name, each = machine.accelerator, machine.accelerators
-    for place in (values, _at(values, "node_config")):
-        if added := inner(_at(place, "guest_accelerator")):
+    parts = ("node_config", "default_node_pool")
+    places = [template, *(part for name in parts for part in items(values, name)), values]
+    for place in places:
+        for added in items(place, "guest_accelerator")[:1]:
             name, each = name_accelerator(word_of(added.get("type"))), count_of(added.get("count"))
-    number = count_of(_at(values, of_count)) if of_count else 1
+    counts = (count_of(within(values, *place.split("."))) for place in kind.counts)
+    number = next((one for one in counts if one is not None), None if kind.counts else 1)
     if each == 0:
         ledger.account(Reason.OTHER_MACHINE)
         return
-    if each is None or number is None:
+    if each is None or number is None or kind.is_template:
         what = machine.name or "a machine without a name"
         raise InvalidInput("", f"how many accelerators {what} has, or how many stand, is not known")
-    places = [inner(place, tag) for place in (values, _at(values, "node_config")) for tag in _TAGS]
-    tags = {name: value for place in places for name, value in place.items()}
-    ledger.declared[name, options.projects.choose(options.projects.pick(tags))] += each * number
+    zones = values.get("node_locations")
+    number *= len(zones) if isinstance(zones, list) and zones else 1
+    named = (inner(place, tag).items() for place in places for tag in _TAGS)
+    tags = dict(chain.from_iterable(named))
+    tags |= {word_of(one.get("key")): one.get("value") for one in items(values, "tag")}
+    project = options.projects.choose(options.projects.pick(tags))
+    ledger.declared[name, project] += each * number
     ledger.account(Reason.STANDING)
 
 
@@ -91,11 +165,11 @@ def _read_resource(resource: dict[str, Any], ledger: Ledger, options: ReadOption
 
 
 def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    document = _document(source)
-    listed = items(document, "items") or items({"items": [document]}, "items")
+    documents = _documents(source)
+    listed = [one for document in documents for one in items(document, "items") or [document]]
     if all(one.get("kind") == "Node" for one in listed):
-        problem = "lists nodes and no pods, so nobody has them"
-        raise InvalidInput("file", f"{problem}; run kubectl get nodes,pods -A -o json")
+        listed = [_as_pod(one) for one in listed]
+        ledger.note("The file lists nodes and no pods: all of their accelerators count.")
     marks = {word_of(inner(one, "metadata").get("uid")) for one in listed} - {""}
     labels = {
         word_of(inner(one, "metadata").get("name")): inner(one, "metadata", "labels")
@@ -117,6 +191,15 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
             tags = options.projects.pick(inner(about, "labels")) | {"namespace": space}
             project = options.projects.choose(tags, space) or space
             called = facts.slug or name_accelerator(facts.accelerator)
+            status = inner(one, "status")
+            if ended := word_of(status.get("completionTime")):
+                times = (word_of(status.get("startTime")), ended)
+                start_s, end_s = (Moments()(text, "status").seconds for text in times)
+                use = UseKey("", accelerator=called, option="owned", project=project)
+                hours = facts.accelerators * (end_s - start_s) / 3600
+                ledger.use_between(use, start_s, end_s, hours)
+                ledger.account(Reason.ACCELERATOR_USE)
+                continue
             ledger.declared[called, project] += facts.accelerators
             ledger.account(Reason.STANDING)
         elif facts.per_node or facts.slices:
@@ -125,14 +208,24 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
             ledger.account(Reason.NO_ACCELERATOR)
 
 
-def _document(source: Source) -> Any:
+def _as_pod(node: dict[str, Any]) -> dict[str, Any]:
+    container = {"resources": {"limits": inner(node, "status", "capacity")}}
+    spec = {"nodeSelector": inner(node, "metadata", "labels"), "containers": [container]}
+    return {"kind": "Pod", "metadata": {}, "spec": spec}
+
+
+def _documents(source: Source) -> list[dict[str, Any]]:
     if source.head.lstrip().startswith("{"):
-        return source.document()
+        return [source.document()]
     try:
-        return next(iter(read_documents(source.whole_text())), {})
+        return read_documents(source.whole_text())
     except InvalidInput as refusal:
         problem = f"{refusal.message}; run kubectl get nodes,pods -A -o json"
         raise InvalidInput("file", problem) from None
+
+
+_IS_LIVE = re.compile(r"^(items:|status:|  uid:)", re.MULTILINE)
+"""What kubectl writes of what stands, and a manifest of work to come does not hold."""
 
 
 TERRAFORM = LogFormat(
@@ -150,7 +243,7 @@ KUBERNETES = LogFormat(
             and '"apiVersion"' in head[:4_000]
             and re.search('"(items|status)":', head)
         )
-        or re.match(r"apiVersion: v1\r?\nitems:", head)
+        or (re.match(r"(---\s+)?apiVersion: \S+\r?\n", head) and _IS_LIVE.search(head))
     ),
     _read_kubernetes,
 )

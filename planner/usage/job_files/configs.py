@@ -68,7 +68,9 @@ def items(value: Any, *names: str) -> list[dict[str, Any]]:
 
 
 def within(value: Any, *names: str) -> Any:
+    """What stands under names within one another; of a list on the way the first."""
     for name in names:
+        value = value[0] if isinstance(value, list) and value else value
         value = value.get(name) if isinstance(value, dict) else None
     return value
 

@@ -17,6 +17,10 @@ _ACCELERATOR_LABELS = (
     "cloud.google.com/gke-accelerator",
     "cloud.google.com/gke-tpu-accelerator",
     "nvidia.com/gpu.product",
+    "k8s.amazonaws.com/accelerator",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "eks.amazonaws.com/instance-gpu-name",
+    "gpu.nvidia.com/model",
 )
 _SLICE_LABELS = ("cloud.google.com/gke-gpu-partition-size", "nvidia.com/mig.config")
 _SHARING_LABELS = (

@@ -110,14 +110,19 @@ def test_a_card_that_is_no_object_is_as_good_as_none(odd):
     assert not read(json.dumps(state).encode()).ledger.declared
 
 
-def test_a_template_says_no_number_and_is_named():
+def test_a_template_counts_by_its_group_and_is_named_without_one():
     machines = [
-        {"type": "aws_launch_template", "values": {"instance_type": name}}
+        {"type": "aws_launch_template", "values": {"id": name, "instance_type": name}}
         for name in ("p5.48xlarge", "t3.micro")
     ]
     state = {"terraform_version": "1.9", "values": {"root_module": {"resources": machines}}}
     [problem] = read(json.dumps(state).encode()).ledger.problems
     assert "how many accelerators p5.48xlarge has, or how many stand, is not known" in problem
+    group = {"desired_capacity": 3, "launch_template": [{"id": "p5.48xlarge"}]}
+    tags = {"tag": [{"key": "team", "value": "serving"}]}
+    machines.append({"type": "aws_autoscaling_group", "values": group | tags})
+    declared = read(json.dumps(state).encode()).ledger.declared
+    assert declared == {("nvidia-h100-80gb-sxm", "serving"): 24}
 
 
 def test_the_page_plans_an_archive_and_gives_the_pack(client, work):
