@@ -7,7 +7,9 @@ from __future__ import annotations
 import json
 import math
 import os
+from contextlib import suppress
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,26 @@ def assert_kept(file: str, name: str, now: Any) -> None:
     differences = find_differences(now, _load(FOLDER / file).get(name))
     shown = "\n".join(differences[:10])
     assert not differences, f"{len(differences)} differences from {file}, {name}:\n{shown}"
+
+
+def keep(file: str, source: object, now: Any) -> None:
+    """Holds what was made of a source, named by its digest, against what the file keeps of it;
+    nothing is kept yet of a new one. To forget sources that are no more, record into `{}`."""
+    name = sha256(repr(source).encode()).hexdigest()[:16]
+    if os.environ.get("RECORD") == "1" or name in _load(FOLDER / file):
+        assert_kept(file, name, now)
+
+
+def sum_logarithms(value: Any) -> float:
+    """Σ of the logarithms of all figures, each times its place in the lists that it stands in: one
+    number that none of them leaves as it is."""
+    if isinstance(value, dict):
+        return sum(map(sum_logarithms, value.values()))
+    if isinstance(value, list):
+        return sum(place * sum_logarithms(one) for place, one in enumerate(value, start=1))
+    with suppress(TypeError, ValueError):
+        return math.copysign(math.log1p(abs(float(value))), float(value))
+    return 0.0
 
 
 def find_differences(now: Any, kept: Any, where: str = "") -> list[str]:
