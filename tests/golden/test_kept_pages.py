@@ -1,6 +1,6 @@
 """Every page keeps its words and figures: `kept_pages.json` holds the text of each, and of what a
-form says when it is sent empty, filled in, and filled with what no box takes; `kept_links.json`
-holds what their links and forms lead to."""
+form says when it is sent empty, filled in, and filled with what no box takes; `kept_parts.json`
+holds what their links lead to, what their boxes hold and where their charts are drawn."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from tests.planner.api.world import World
 from tests.planner.web.asking import HOURS, SERVING, TRAINING, WHOLE
 from tests.planner.web.paper import read_paper
 from tests.planner.web.team.pages import PAGES, Page
-from tests.planner.workspace import person
+from tests.planner.workspace import market, person
+from tests.pricing.make import offer
 
+BEFORE = dt.date(2026, 9, 1)
 NOW = dt.datetime(2026, 11, 20, 12, tzinfo=dt.UTC)
 SERVERS = {"on_prem.servers.0.server": "dgx-h100", "on_prem.servers.0.max_units": "4"}
 MARKET_FILTERS: tuple[dict[str, Any], ...] = (
@@ -34,6 +36,7 @@ MARKET_FILTERS: tuple[dict[str, Any], ...] = (
     {"accelerator": "H100", "purchase_option": "spot"},
     {"accelerator": "nowhere"},
 )
+SOLD, GONE = "p5.48xlarge", "p5.4xlarge"
 OPEN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/", {}),
     ("/method/", {}),
@@ -53,6 +56,13 @@ OPEN: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/plan/pack/", HOURS | SERVERS | {"horizon_months": "30"}),
     ("/plan/pack/", TRAINING),
     ("/usage/", {}),
+    ("/plan/", {"start": "2027-03", "horizon_months": "12"}),
+    ("/market/offers.csv", {"accelerator": "H100"}),
+    *(("/market/offer/", {"id": f"aws:us-east-1:{one}:on_demand"}) for one in (SOLD, GONE)),
+)
+ATTRIBUTES = (
+    *("href", "action", "hx-get", "value", "checked", "selected", "title", "aria-label", "style"),
+    *("d", "x", "y", "width", "height", "cx", "cy"),
 )
 read = lru_cache(1)(parse)  # for its words and for its links
 FORMS = [page for page in PAGES if page.method == "post"]
@@ -63,6 +73,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("kept_pages")]
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
     """One world for all pages; what a form does is undone."""
     with time_machine.travel(NOW), django_db_blocker.unblock(), transaction.atomic():
+        market("61.00", BEFORE, offer("6.88", instance_type=GONE, as_of=BEFORE))
         made = World()
         made.ids["quarantined"] = QuarantinedPart.objects.create(
             provider="aws", purchase_option="spot", reason="spot: odd", offer_count=1, digest="0",
@@ -114,18 +125,19 @@ def veil(words: str) -> str:
 def assert_page_kept(name: str, answer: Any) -> None:
     assert_kept("kept_pages.json", name, shown(answer))
     if "html" in answer.headers.get("Content-Type", ""):
-        assert_kept("kept_links.json", name, links(answer))
+        assert_kept("kept_parts.json", name, parts(answer))
 
 
-def links(answer: Any) -> list[list[str]]:
-    """What the links and forms of a page are called and lead to, without the bars around it."""
+def parts(answer: Any) -> list[list[str]]:
+    """Links, boxes and shapes of a page, each with its first words, without the bars around it."""
     page = read(answer.content.decode())
-    addressed = [
-        (one, one.get("href") or one.get("action") or one.get("hx-get"))
-        for main in page.findall(".//main") or [page]
-        for one in main.iter()
+    every = [one for main in page.findall(".//main") or [page] for one in main.iter()]
+    told = [
+        (one, [veil(in_order(one.attrib[name])) for name in ATTRIBUTES if name in one.attrib])
+        for one in every
+        if one.get("name") != "csrfmiddlewaretoken"
     ]
-    return [[text(one)[:40], veil(in_order(address))] for one, address in addressed if address]
+    return [[text(one)[:40], *values] for one, values in told if values]
 
 
 def in_order(address: str) -> str:

@@ -24,6 +24,7 @@ from planner.models import (
 from planner.services.portfolio import portfolios
 from planner.services.projects import projects
 from planner.services.teams import teams
+from pricing.market.offers import Offer
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from tests.planner.costing.market_of import H100, offer
@@ -50,7 +51,7 @@ REQUEST: dict[str, Any] = PLAIN | {"workload": WORKLOAD}
 ROLES = (Role.VIEWER, Role.EDITOR, Role.APPROVER, Role.OWNER)
 
 
-def market(on_demand: str = "55.04", as_of: dt.date = SEEN) -> None:
+def market(on_demand: str = "55.04", as_of: dt.date = SEEN, *more: Offer) -> None:
     """Publishes a few AWS prices as the next revision."""
     rows = (
         offer(on_demand, as_of=as_of),
@@ -64,6 +65,7 @@ def market(on_demand: str = "55.04", as_of: dt.date = SEEN) -> None:
             upfront=Decimal(290_000),
             as_of=as_of,
         ),
+        *more,
     )
     done = publish(OfferBatch("aws", rows, as_of=as_of), force=True, today=as_of)
     assert done.outcome == "published", done

@@ -11,9 +11,6 @@ from django.utils.html import strip_tags
 
 from planner.costing.choice import round_to_error
 from planner.web.common.formatting import money
-from pricing.publish.batch import OfferBatch
-from pricing.publish.publication import publish
-from tests.planner.costing.market_of import H100, offer
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
 
@@ -47,35 +44,6 @@ def short(amount):
 
 def strip(page):
     return " ".join(strip_tags(page).split())
-
-
-def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(client, prices):
-    response = get(client, "plan", {**HOURS, "horizon_months": "200", "name": "My plan"})
-    page = text(response)
-    assert response.status_code == 400
-    assert 'id="horizon_months-error"' in page
-    assert 'aria-invalid="true"' in page
-    assert 'value="200"' in page
-    assert 'value="My plan"' in page
-    assert 'value="H100"' in page or f'value="{H100}"' in page
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("name", "value", "field"),
-    [
-        ("workload.accelerator", "H1000", "workload.accelerator"),
-        ("workload.hours_per_month", "-5", "workload.hours_per_month"),
-        ("workload.hours_per_month", "NaN", "workload.hours_per_month"),
-        ("horizon_months", "200", "horizon_months"),
-        ("constraints.providers", "acme", "constraints.providers"),
-        ("workload.hours", "5", "workload.hours"),
-    ],
-)
-def test_bad_input_is_named_and_never_a_traceback(client, prices, name, value, field):
-    response = get(client, "plan", {**HOURS, name: value})
-    assert response.status_code == 400
-    assert field in text(response)
 
 
 def test_every_open_page_can_be_closed(client, prices, settings):
@@ -124,17 +92,6 @@ def test_the_market_names_what_it_refuses(client, prices, name, value):
     assert response.status_code == 400
     assert response.context["refusal"].field == name
     assert f"<strong>{name.capitalize().replace('_', ' ')}<" in text(response)
-
-
-def test_an_offer_that_is_gone_keeps_its_history(client, prices):
-    on_demand = "aws:us-east-1:p5.48xlarge:on_demand"
-    only = OfferBatch(
-        "aws", (offer("22.00", "spot", zone="us-east-1a"),), as_of=dt.date(2026, 11, 12)
-    )
-    publish(only, force=True, today=dt.date(2026, 11, 12))
-    page = text(get(client, "market-offer", {"id": on_demand}))
-    assert "no longer in the catalog" in page
-    assert "55.04 USD/h" in page
 
 
 def test_a_page_that_is_not_there_says_so_in_our_layout(client, db):

@@ -8,7 +8,6 @@ from planner.web.market.accelerator import WAYS, list_providers
 from pricing import catalog
 from pricing.market.accelerators import get
 from tests.planner.costing.market_of import CATALOG, H100
-from tests.planner.web.asking import text
 
 
 def page_of(client, slug=H100):
@@ -42,10 +41,6 @@ def test_terms_of_one_and_of_three_years_stand_below_their_titles():
     terms = [cell.offer.term_months for cell in aws.cells[2:]]
     prices = [round(cell.usd_per_accelerator_hour, 4) for cell in aws.cells[2:]]
     assert (terms, prices) == ([12, 36], [4.25, round(600_000 / (36 * 730 * 8), 4)])
-
-
-def test_an_accelerator_that_nobody_sells_says_so(client, prices):
-    assert "Nobody is known to sell it by the hour" in text(page_of(client, "nvidia-k80"))
 
 
 def test_a_name_that_is_none_is_not_found(client, prices):

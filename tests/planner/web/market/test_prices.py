@@ -60,16 +60,6 @@ def known(db):
     return catalog.current().offers.find(OFFER), catalog.price_history(OFFER)
 
 
-def test_the_price_of_an_offer_that_is_sold_holds_until_today(known):
-    offer, past = known
-    chart = draw_history(offer, past, today=LATER)
-    (series,) = chart.series
-    assert (chart.x[-1], chart.x_label) == (LATER, "day")
-    assert series.values[-1] == series.values[-2]
-    assert len(chart.x) == len(past) + 1
-    assert chart.summary.startswith(f"{len(past)} price")
-
-
 def test_what_is_no_longer_sold_ends_with_its_last_price(known):
     offer, past = known
     last = past[-1].date
