@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from pricing.market.snapshot import Catalog, Region
-from tests.planner.comparison.compared import solved
-from tests.planner.costing.market_of import CATALOG, H100, offer, request_of
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, offer, request_of
 
 MARKET = Catalog.of(
     [
@@ -20,8 +22,10 @@ MARKET = Catalog.of(
     ],
     regions={
         ("aws", "us-east-1"): Region(
-            "north-america", g_co2e_per_kwh=379.0, carbon_source="EPA", name="US East (N. Virginia)"
-        )
+            "north-america", country="US", g_co2e_per_kwh=379.0, carbon_source="EPA",
+            name="US East (N. Virginia)",
+        ),
+        ("gcp", "us-central1"): Region("north-america", country="US"),
     },
 )  # fmt: skip
 NODE = {"accelerator": H100, "accelerator_count": 8}
@@ -130,6 +134,48 @@ REQUESTS: dict[str, dict[str, Any]] = {
     ),
 }
 
+SERVERS = {"servers": [{"server": "dgx-h100"}, {"server": "hgx-h100-8", "unit_price": 190_000}]}
+OWNED = SERVERS | {"already_owned": [{"server": "dgx-h100", "units": 1, "bought": "2025-06"}]}
+CREDIT = {"label": "grant", "provider": "aws", "amount": 100_000, "expires": "2027-09"}
+SPEND = {"label": "deal", "provider": "aws", "amount": 900_000, "first": "2027-01"}
+DEAL = SPEND | {"last": "2028-12"}
+CUT = {"provider": "aws", "multiplier": 0.9}
+NODES = {"kind": "accelerator_hours", "accelerator": "H100"}
+PEAK = NODES | {"hours_per_month": [3000, 9000, 18_000] * 4, "peak_accelerators": [8, 16, 32] * 4}
+RISK = {"samples": 200, "seed": 3}
+CHANGES: dict[str, dict[str, Any]] = {
+    "spot in part": {"constraints": {"max_spot_share": 0.5}, "sensitivity": True},
+    "within": {"term_end": "within", "horizon_months": 15},
+    "credits": {"existing": {"credits": [CREDIT]}, "risk": RISK},
+    "minimum spend": {
+        "existing": {"minimum_spend": [DEAL]},
+        "price_adjustments": [CUT],
+        "cheaper_if": True,
+    },
+    "owned": {"on_prem": OWNED, "finance": {"tax_rate": 0.25}, "risk": RISK},
+    "late, resale": {
+        "on_prem": SERVERS
+        | {"late_delivery_probability": 0.4, "late_delivery_months": 3, "residual_rate": 0.4}
+    },
+    "cash at the end of years": {
+        "finance": {"cash_timing": "year_end", "payment_terms_days": 60, "tax_rate": 0.21},
+        "on_prem": SERVERS,
+        "horizon_months": 36,
+    },
+    "budgets": {"constraints": {"monthly_budget": 250_000, "total_budget": 4_000_000}},
+    "capital": {"constraints": {"capex_budget": 600_000}, "on_prem": SERVERS, "cheaper_if": True},
+    "peaks": {"workload": PEAK, "horizon_months": 12, "risk": RISK, "sensitivity": True},
+    "growth": {"risk": RISK | {"demand_growth_sd": 0.4}, "horizon_months": 36},
+}
+RICH = json.loads(Path(__file__).with_name("rich_requests.json").read_text())
+"""Requests that name nearly every field."""
+CASES: dict[str, dict[str, Any]] = {
+    **REQUESTS,
+    **{name: request_of(9000, **more) for name, more in CHANGES.items()},
+    **RICH["comparisons"],
+}
+"""What answers are kept of."""
+
 FEASIBLE: dict[str, tuple[str, ...]] = {
     "hours, commitments with upfront, tax, falling prices": (
         "on_demand",
@@ -151,5 +197,5 @@ FEASIBLE: dict[str, tuple[str, ...]] = {
 
 @cache
 def answered(name: str) -> ComparisonAnswer:
-    """The answer of one of the requests, worked out once."""
-    return solved(REQUESTS[name], MARKET).answer
+    """The answer of one of the cases, worked out once."""
+    return compare(CASES[name], MARKET, today=TODAY)

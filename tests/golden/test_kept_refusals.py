@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from planner.contract.request.comparison import read_request
 from planner.contract.request.portfolio import read_portfolio
 from planner.sizing.estimate import estimate
 from pricing.common.invalid_input import InvalidInput
+from tests.golden.answers import RICH
 from tests.golden.kept import assert_kept
 
-RICH = json.loads(Path(__file__).with_name("rich_requests.json").read_text())
-"""Requests that name nearly every field: whatever one of them says can be made wrong."""
 ABSENT = object()
 WRONG: tuple[Any, ...] = (
     *(ABSENT, None, -1, 0, 1.5, 3e12, "", "nowhere", "2027-13", True),
