@@ -1,14 +1,17 @@
 """What is read from job files keeps its words and figures: `kept_job_files.json` holds, for each
-file, its facts, notes and questions."""
+file, its facts, notes and questions, or why it is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import pytest
 
 from planner.usage.job_files import read_job_file
+from pricing.common.invalid_input import InvalidInput
 from tests.golden.kept import assert_kept
 from tests.planner.usage.test_job_files import (
     ARRAYS,
@@ -52,16 +55,29 @@ def _files() -> dict[str, Any]:
         **{f"pod {k}": lambda v=v: manifests("Pod", v) for k, v in (SHARES | kinds).items()},
         **{f"job {k}": lambda v=v[0]: manifests("Job", v) for k, v in JOBS.items()},
         **{k: lambda v=v: manifests(*v[:2]) for k, v in WORKLOADS.items()},
-        **{f"training {i}": lambda v=v: read_job_file(*v[:2])
+        **{f"training {i}": lambda v=v: read_job_file(*v)
            for i, v in enumerate(CONFIGURATIONS)},
         **{k: lambda v=v: read_job_file(v) for k, v in TEXTS.items()},
     }  # fmt: skip
 
 
-FILES = _files()
+def _without_a_line() -> Iterator[tuple[str, Any]]:
+    """Each configuration without one of its lines in turn, which may make it none."""
+    for text, name in [*((text, "") for text in TEXTS.values()), *CONFIGURATIONS]:
+        lines = text.splitlines(keepends=True)
+        for i, line in enumerate(lines):
+            rest = "".join(lines[:i] + lines[i + 1 :])
+            yield f"{lines[0]}without {line}", partial(read_job_file, rest, name)
+
+
+FILES = _files() | dict(_without_a_line())
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_job_files_keep_what_is_read_from_them(name: str) -> None:
-    facts = FILES[name]()
-    assert_kept("kept_job_files.json", name, asdict(facts) | {"request": facts.request(2.0)})
+    try:
+        facts = FILES[name]()
+        told = asdict(facts) | {"request": facts.request(2.0)}
+    except InvalidInput as refusal:
+        told = {"refused": str(refusal)}
+    assert_kept("kept_job_files.json", name, told)
