@@ -14,31 +14,18 @@ from pricing.common.invalid_input import InvalidInput
 
 FILE = Path(__file__).with_name("kept_estimates.json")
 CASES = json.loads(FILE.read_text(encoding="utf-8"))
-RANKED = 4
-"""Accelerators of the ranking whose figures are kept."""
+RANKED = 2
+"""Accelerators of the ranking that are kept."""
 
 
 def figures(request: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of an estimate: every figure of the run, and of the first of the ranking."""
+    """What is kept of an estimate: every figure and word of it, and of the first of the ranking."""
     try:
         found: Estimate = estimate(request)
         answer = found.answer.model_dump(mode="json")
     except InvalidInput as refusal:
         return {"refused": f"{refusal.field}: {refusal.message}"}
-    first = answer["candidates"][:RANKED]
-    kept = {name: value for name, value in answer.items() if name not in LEFT_OUT}
-    ranked = [{name: one[name] for name in OF_THE_RANKING} for one in first]
-    return rounded({**kept, "ranked": ranked, "method": answer["method"]})
-
-
-LEFT_OUT = {
-    *("candidates", "chips", "other_chips", "notes", "warnings", "mfu_source", "goodput_source"),
-    *("tier_cards", "goodput_on_spot", "neighbours"),
-}
-OF_THE_RANKING = (
-    *("accelerator", "accelerators", "min_accelerators", "accelerator_hours", "memory_headroom"),
-    *("energy_kwh", "dense_tflops", "serves_tier"),
-)
+    return rounded({**answer, "candidates": answer["candidates"][:RANKED]})
 
 
 def rounded(value: Any) -> Any:
