@@ -51,7 +51,7 @@ that reaches it would notice."""
 
 EQUIVALENT = (
     # Immutability and the size of caches change no figure.
-    re.compile(r"@dataclass\(|lru_cache\(|setflags\(|^_DIFFERENT_TEXTS\b"),
+    re.compile(r"@dataclass\(|lru_cache\(|setflags\(|^_DIFFERENT_TEXTS\b|MOST_CELLS_HELD\b"),
     # Samples that are costed at once: speed and memory alone.
     re.compile(r"^CHUNK\b|\+ CHUNK|, CHUNK"),
     # What pairs up has one length by construction.
@@ -60,7 +60,7 @@ EQUIVALENT = (
     re.compile(r"^\s*assert "),
     # Width, freezing and print format of a sheet's columns; indentation of JSON.
     re.compile(r"\bColumn\(|set_column\(|freeze_panes\(|add_format\(|\badd\(\{|indent="),
-    re.compile(r'^\s*\("[A-Z][A-Za-z ]*", \d+, '),
+    re.compile(r'^\s*\(?"[A-Z][A-Za-z ]*", \d+, '),
     # Options of the writer that only matter to cells written without saying what they are.
     re.compile(r'^\s*"(in_memory|nan_inf_to_errors|strings_to_(numbers|urls|formulas))":'),
     # The first month of a calendar of which only lengths are read.
