@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import nullcontext
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,9 @@ else:
         """As Python has it from 3.12 on. Before, all instances of a class share a lock: a short
         comparison waited until a long one of the same process was solved."""
 
-        def __get__(self, instance, owner=None):
-            if instance is None:
-                return self
-            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+        def __init__(self, func):
+            super().__init__(func)
+            self.lock = nullcontext()
 
     def replace(instance, /, **changes):
         """What `dataclasses.replace` gives of a class that computes nothing when it is made, some
