@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from planner.comparison.lowest_rents import LowestRents, price_estimate
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.labels import comes_first
-from planner.services.projects.comparisons import LowestRents, price_estimate
 from planner.sizing.estimate import estimate
 from planner.web.common.choices import value_words
 from planner.web.common.fields import with_labels
@@ -41,14 +41,13 @@ def accelerators(request: HttpRequest) -> HttpResponse:
     workload = plan_request.get("workload")
     if isinstance(workload, dict) and len(workload) > 1:
         open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
+        open_request, market = {**plan_request, "workload": open_workload}, catalog.current()
         try:
-            estimate, rents = price_estimate(
-                _estimate(plan_request, open_workload), {**plan_request, "workload": open_workload}
-            )
+            sized = _estimate(plan_request, open_workload)
+            estimate, rents = price_estimate(sized, open_request, market)
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
-            market = catalog.current()
             rows = [_row(one, rents, market, query) for one in estimate.candidates]
             chosen = str(workload.get("accelerator", ""))
             context |= {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.services.projects.comparisons import LowestRents
+from planner.comparison.lowest_rents import LowestRents
 from planner.sizing.estimate import estimate
 from tests.planner.costing.market_of import H100, catalog, offer
 
