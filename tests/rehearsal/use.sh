@@ -33,7 +33,7 @@ ask -H 'Content-Type: application/json' -d "$body" $site/api/v1/comparisons/ | $
 cat >/tmp/fill.py <<'PYTHON'
 from django.contrib.auth import get_user_model
 from planner.models import Role, Team, access_of
-from planner.services.projects import projects, saved_comparisons
+from planner.services.projects import projects
 from planner.services.jobs import jobs
 from planner.services.teams import teams
 user = get_user_model().objects.get(username="operator")
@@ -43,7 +43,7 @@ work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1
 project = projects.create_project(access, team, {"name": "P", "workload": work, "assumptions": {"horizon_months": 12}})
 for n in range(50):
     request = {"start": "2027-01", "horizon_months": 6 + n, "workload": work | {"hours_per_month": 100 * (n + 1)}}
-    saved_comparisons.save_comparison(access, project, name=f"Plan {n}", request=request)
+    projects.save_comparison(access, project, name=f"Plan {n}", request=request)
 jobs.start(access, "comparison", {"request": projects.compose(project)}, team)
 print("50 comparisons saved, a job queued")
 PYTHON
