@@ -37,6 +37,7 @@ from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.projects_together import build_portfolio, read_meaning
 from planner.usage.question import (
     DEFAULT_BY,
+    MAX_GROWTH,
     WAITING_BYTES,
     WAITING_ROWS,
     UsageQuestion,
@@ -155,6 +156,7 @@ _TEXTS = {
     "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
     "map": "COLUMN=NAME, with commas: other names for columns of one's own table.",
     "forecast_months": f"Months to forecast, 0 for none; default {UsageQuestion.forecast_months}.",
+    "growth": "As in the year before and more: 0.4 is 40 %; as forecast if left out.",
     "start": "First month of the forecast; default the next one.",
     "accelerator": "Accelerator to forecast, by its name in the answer.",
     "team": "A team of yours, whose rules say which rows belong to which project.",
@@ -166,6 +168,7 @@ _TEXTS = {
 
 _KINDS = {
     "forecast_months": number_to(MAX_MONTHS, "integer"),
+    "growth": number_to(MAX_GROWTH) | {"minimum": -1},
     "start": {"type": "string", "pattern": r"^\d{4}-\d{2}$"},
 }
 
@@ -211,6 +214,7 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
         by=query.words("by") or DEFAULT_BY,
         project_by=query.words("project_by") or DEFAULT_SOURCES,
         forecast_months=UsageQuestion.forecast_months if months is None else months,
+        growth=query.number("growth", -1, MAX_GROWTH),
         start=query.text("start") or "",
         idle_price=query.text("idle_price") or "",
         team_rules=team_rules,

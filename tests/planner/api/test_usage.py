@@ -65,6 +65,7 @@ def test_several_files_are_added_up_as_on_the_page(client):
         (BILL, "text/csv", {"colour": "blue"}, 400, "colour"),
         (BILL, "text/csv", {"by": "colour"}, 400, "is unknown"),
         (BILL, "text/csv", {"forecast_months": "many"}, 400, "is not a number"),
+        (BILL, "text/csv", {"growth": "-2"}, 400, "is outside -1 to 100"),
         (BILL, "text/csv", {"start": "soon"}, 400, "is not a month"),
         (BILL, "text/html", {}, 415, "text/html"),
     ],
@@ -108,12 +109,12 @@ def test_a_body_without_a_length_is_refused_in_words(client):
 @pytest.mark.django_db
 def test_files_become_a_portfolio_that_the_api_plans(client):
     files = {"bill.csv": BILL}
-    answer = post_zip(client, files, include="portfolio", forecast_months="3").json()
+    answer = post_zip(client, files, include="portfolio", forecast_months="3", growth="0.5").json()
     request, questions = answer["portfolio"], answer["questions"]
     assert post_zip(client, files, include="portfolios").status_code == 400
     assert questions == {}
     assert request["horizon_months"] == 3
-    assert [one["workload"]["kind"] for one in request["projects"]] == ["accelerator_hours"]
+    assert request["projects"][0]["workload"]["hours_per_month"] == [18.0] * 3
     request |= {"shares": "use", "what_if": False}
     planned = client.post("/api/v1/portfolios/", request, content_type="application/json")
     assert planned.status_code == 200, planned.content
