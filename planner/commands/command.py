@@ -55,8 +55,8 @@ def read_request(name: str) -> dict[str, Any]:
     """The request in a file, or on standard input for `-`; `InvalidInput` on `file`."""
     text = read_text(name, MAX_REQUEST_BYTES)
     kind = Path(name).suffix.lower()
-    starts_as_json = re.match(r"\{|\[\s*[^\sA-Za-z_\[]", text.lstrip()) is not None
-    is_json = kind == ".json" or (kind != ".toml" and starts_as_json)
+    start = r"\{" if kind == ".toml" else r"\{|\[\s*[^\sA-Za-z_\[]"
+    is_json = kind == ".json" or re.match(start, text.lstrip()) is not None
     try:
         if is_json:
             content = bounded.loads(text)

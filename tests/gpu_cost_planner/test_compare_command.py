@@ -57,7 +57,7 @@ def test_standard_input_is_read(capsys: Capture, monkeypatch: pytest.MonkeyPatch
     ],
 )  # fmt: skip
 def test_a_refusal_names_the_field(capsys: Capture, tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "request"
+    path = tmp_path / ("request.toml" if text.startswith("{") else "request")
     path.write_text(text)
     assert words in refused(capsys, str(path))
 
