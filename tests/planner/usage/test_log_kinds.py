@@ -60,7 +60,7 @@ def tar(content: bytes) -> bytes:
     [
         sacct({}).replace(b"|", b";"),
         sacct({"AllocTRES": "gpu:h100:4(S:0-1)"}).replace(b"AllocTRES", b"AllocGRES"),
-        "Nutzung 2025\nLab;GPU-Typ;März;Mai;Summe\nlab;H100;;8,0;8,0\nSumme;;;8,0;8,0".encode(),
+        "Nutzung 2025\nLab;Grafikkarte;März;Mai;Summe\nlab;H100;;8,0;8,0\nSumme;;;8,0;8,0".encode(),
         FIXED.encode(),
         json.dumps({"jobs": [JOB], "meta": {}}, indent=1).encode(),
         tar(sacct({})),
