@@ -356,7 +356,7 @@ def answer_estimate(answer: EstimateAnswer) -> Answer:
 def answer_portfolio(answer: PortfolioAnswer) -> Answer:
     """The plan's headline, and what each project pays."""
     lines = [answer.headline, *answer.why_not, ""]
-    lines += [one.explanation for one in answer.projects]
+    lines += [f"{one.name}: {one.explanation}" for one in answer.projects]
     lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
     return Answer("\n".join(lines), _dump(answer))
 

@@ -23,6 +23,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import least_changes
 from planner.contract.labels import NO_RANGE_HERE
 from planner.costing.advice.verdict import describe_alternative, describe_budget
+from planner.portfolio.words import METHOD_TITLES
 from planner.sizing.estimate import Estimate
 from pricing.common.words import pluralize
 
@@ -251,6 +252,8 @@ def portfolio_tables(answer: PortfolioAnswer) -> Iterator[str | Table]:
         yield f"  The total has no range. {answer.why_no_range}"
     yield _projects(answer)
     yield from (f"{one.name}: {one.explanation}" for one in answer.projects)
+    if answer.saving and answer.shares_method is not None:
+        yield f"Shares are divided {METHOD_TITLES[answer.shares_method]}."
     for text in (*answer.why_not, *answer.warnings):
         yield f"Note: {text}"
 

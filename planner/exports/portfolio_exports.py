@@ -27,7 +27,7 @@ from planner.contract.labels import category_title, value_name
 from planner.exports import FORMATS
 from planner.exports.csv_export import Context, csv_bytes
 from planner.exports.focus import FOCUS_COLUMNS, VERSIONS, Cells, focus_rows
-from planner.portfolio.words import list_signed
+from planner.portfolio.words import METHOD_TITLES, list_signed
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
@@ -98,6 +98,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         ("Use of the machines held, fraction", answer.utilisation),
         *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
         *((f"{one.name}: why", one.explanation) for one in answer.projects),
+        ("Shares are divided", METHOD_TITLES.get(answer.shares_method or "")),
     ]
 
 

@@ -64,7 +64,8 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     apart = format_money(answer.apart, answer.currency)
     part = float(abs(answer.saving) / answer.apart)
     percent = f"{part:.1%}" if part < SMALL_SAVING else f"{part:.0%}"
-    sentence += f"; as stated and net present, {differs} ({percent})"
+    own = format_money(answer.net_present_cost, answer.currency)
+    sentence += f"; as stated and net present {own}, {differs} ({percent})"
     if answer.saving > 0:
         return f"{sentence} less than the {apart} of planning apart."
     return f"{sentence} more than the {apart} of planning apart, {_NO_ROOM}."
@@ -158,17 +159,14 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
         )
     if one.share is None or one.alone is None:
         return "It has no share: one of the projects has no plan of its own to measure shares by."
-    sentences = [_compare_with_alone(answer, one), *_describe_use(answer, one)]
-    if one.saving and answer.shares_method is not None:
-        sentences.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
-    return " ".join(sentences)
+    return " ".join([_compare_with_alone(answer, one), *_describe_use(answer, one)])
 
 
 def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
     share = one.share or Decimal(0)
     pays = f"It pays {format_money(share, answer.currency)}"
     known = {each.name: each.fraction for each in answer.projects if each.fraction is not None}
-    parts = format_named_shares(known)
+    parts = format_named_shares(known, 1)
     part = "" if one.fraction is None else f", {parts[one.name]} of the plan"
     own_plan = format_money(one.alone or 0, answer.currency)
     if not one.saving or pays.endswith(f" {own_plan}"):
