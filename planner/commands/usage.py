@@ -55,7 +55,7 @@ _HELP = {
     "rule": "what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
     "partition:…; the first that matches holds, before --project-by; may be repeated",
     "map": "read a column of one's own table by another name; may be repeated",
-    "name": "what files mean by a name, such as a100=A100-80GB; kept beside them; may be repeated",
+    "name": "with --portfolio, what a name means: a100=A100-80GB; kept there; may be repeated",
     "forecast": "months to forecast; 0 for none",
     "growth": "as in the year before and more: 0.4 is 40 %%",
     "accelerator": "accelerator to forecast, by its name",
@@ -199,7 +199,8 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
             because = answer.no_demand_because or "no forecast was asked for"
             raise InvalidInput("request", f"cannot be written: {because}")
         if not demand.is_known_accelerator:
-            raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
+            reason = f"{demand.notes[-1]} With --portfolio, --name says which."
+            raise InvalidInput("request", f"cannot be written: {reason}")
         write_request(answer.request(), options["request"])
     if options["json"]:
         return json.dumps(answer.as_dict(), indent=2, allow_nan=False)
