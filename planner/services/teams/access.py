@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 from django.core.exceptions import PermissionDenied
@@ -76,11 +77,19 @@ def _members(**which: Any) -> QuerySet[Membership]:
     return Membership.objects.filter(user__is_active=True, **which)
 
 
+@cache
+def _tokens() -> QuerySet[Any]:
+    """With what the token's user is in the team today (`own_role`). Made once: to write the query
+    anew takes a sixth of the time of a page of offers."""
+    own = _members(user=OuterRef("user"), team=OuterRef("team")).values("role")[:1]
+    tokens = ApiToken.objects.select_related("user")
+    with_roles: QuerySet[Any] = tokens.annotate(own_role=Subquery(own))
+    return with_roles
+
+
 def find_token(**which: Any) -> tuple[ApiToken, Role] | None:
     """A token with its role, cut to what its user is in the team today; None once it has ended."""
-    own = _members(user=OuterRef("user"), team=OuterRef("team")).values("role")[:1]
-    tokens = ApiToken.objects.select_related("user").annotate(own_role=Subquery(own))
-    token = tokens.filter(**which).first()
+    token = _tokens().filter(**which).first()
     if token is None or not token.is_active or (token.user_id and not token.own_role):
         return None
     roles = [Role(role) for role in (token.role, token.own_role) if role]
