@@ -138,7 +138,7 @@ def _plain_tag(key: str) -> str:
     )
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def parse_tags(text: str) -> dict[str, object]:
     """Tags as JSON with or without its outer braces; none where they are not such.
 
