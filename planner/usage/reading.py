@@ -176,7 +176,15 @@ def _open_all(
         try:
             yield from open_members(name, stream, allowance)
         except InvalidInput as refusal:
-            raise refusal.under(name) if name else refusal from None
+            raise _named(refusal, name) from None
+
+
+def _named(refusal: InvalidInput, name: str) -> InvalidInput:
+    """What is wrong with a file or a place in it, said of the file's name."""
+    if not name:
+        return refusal
+    place = name if refusal.field == "file" else f"{name}, {refusal.field}"
+    return InvalidInput(place, refusal.message, refusal.others, refusal.code)
 
 
 def read_files(
@@ -207,8 +215,8 @@ def read_files(
         except InvalidInput as refusal:
             is_found = (is_one_of or options.of_folder) and refusal.field in ("file", "header")
             if not is_found or ledger.rows > before or (allowance and allowance.is_spent):
-                raise refusal.under(name) if name else refusal from None
-            left_out = left_out or refusal.under(name)
+                raise _named(refusal, name) from None
+            left_out = left_out or _named(refusal, name)
             read.append(FileRead(name, "", refusal.message.partition(":")[0][:120], 0))
         for note in overlaps.notes_of_file():
             ledger.note(note)

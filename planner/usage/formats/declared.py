@@ -179,8 +179,8 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
     for one in listed:
         about, spec = inner(one, "metadata"), inner(one, "spec")
         owners = {word_of(owner.get("uid")) for owner in items(about, "ownerReferences")}
-        is_over = word_of(inner(one, "status").get("phase")) in ("Succeeded", "Failed")
-        if one.get("kind") == "Node" or is_over or owners & marks:
+        is_idle = word_of(inner(one, "status").get("phase")) in _HOLD_NOTHING
+        if one.get("kind") == "Node" or is_idle or owners & marks:
             ledger.account(Reason.NOT_A_MACHINE)
             continue
         node = labels.get(word_of(spec.get("nodeName")), {})
@@ -206,6 +206,10 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
             ledger.misread(f"{space}/{name}", facts.questions["peak_accelerators"])
         else:
             ledger.account(Reason.NO_ACCELERATOR)
+
+
+_HOLD_NOTHING = ("Pending", "Succeeded", "Failed")
+"""Phases of pods that hold no accelerator: they wait for a node, or have ended."""
 
 
 def _as_pod(node: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def usage(request: HttpRequest) -> HttpResponse:
         try:
             answer = answer_usage(upload.files, question, timezone.now().date())
         except InvalidInput as refusal:
-            facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
+            facts = upload.job_file() if upload.is_of_no_form(refusal) else None
             if facts is None:
                 raise upload.beside_the_box(refusal) from None
             work = facts.request(runs_per_month=1.0)["workload"]
@@ -191,15 +191,14 @@ class Uploads:
         except (InvalidInput, UnicodeDecodeError):
             return None
 
+    def is_of_no_form(self, refusal: InvalidInput) -> bool:
+        names = {"file", *(name for name, _ in self.files)}
+        return refusal.field in names or refusal.field.endswith("header")
+
     def beside_the_box(self, refusal: InvalidInput) -> InvalidInput:
-        """What refuses a file, beside the box of files: the names of files hold dots, which are
-        no paths of fields."""
-        for name, _ in self.files:
-            if name and refusal.field.startswith(f"{name}."):
-                place = refusal.field.removeprefix(f"{name}.")
-                where = name if place == "file" else f"{name}, {place}"
-                return InvalidInput("file", f"{where}: {refusal.message}")
-        return refusal
+        """What refuses a file, beside the box of files."""
+        is_of_file = any(name and refusal.field.startswith(name) for name, _ in self.files)
+        return InvalidInput("file", str(refusal)) if is_of_file else refusal
 
 
 def plan_address(answer: UsageAnswer) -> str:

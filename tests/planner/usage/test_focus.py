@@ -173,7 +173,7 @@ def test_gpu_hours_are_those_of_cards_already(machine):
     ],
 )
 def test_columns_that_are_twice_or_missing_are_named_once(content, problem):
-    with pytest.raises(InvalidInput, match=f"^file 1.column {problem}"):
+    with pytest.raises(InvalidInput, match=f"^file 1, column {problem}"):
         read(content)
     with pytest.raises(InvalidInput, match=f"^column {problem}"):
         read_actuals_file(io.BytesIO(content), "USD", lambda name: None)

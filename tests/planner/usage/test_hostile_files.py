@@ -76,7 +76,7 @@ def test_the_same_bill_however_it_is_packed(content):
         (gzip.compress(gzip.compress(BILL)), "is compressed twice"),
         (gzip.compress(BILL)[:-12], "is damaged"),
         (b"PK\x03\x04 nothing", "damaged zip archive"),
-        (zipped(name="a.txt", content="x", other="y"), "a.txt.header: x belongs to no form"),
+        (zipped(name="a.txt", content="x", other="y"), "a.txt, header: x belongs to no form"),
         (zipped(other=b"0" * 30_000_000), "as those of no bill do"),
         (zipped(**{f"f{n}": "x" for n in range(200)}), "is a zip archive of 201 files"),
         (BILL.replace(b"Usage", b"Us\x81age", 1), "is not UTF-8 text"),
@@ -171,11 +171,11 @@ def test_what_a_door_allows_is_that_of_all_files_together(pack):
     assert one.taken_bytes > 4 * ROWS
     rows, size = 3 * one.taken_rows, 3 * one.taken_bytes
     assert read(*files, max_rows=rows, max_bytes=size + 100_000).ledger.rows == 3 * ROWS
-    problem = f"file 3.file: has more than {rows - 1:,} rows together with the files before it; "
+    problem = f"file 3: has more than {rows - 1:,} rows together with the files before it; "
     with pytest.raises(InvalidInput, match=problem):
         read(*files, max_rows=rows - 1)
     with pytest.raises(
-        InvalidInput, match=r"^file 3.file: (unpacks to more than|has [\d,]+ bytes)"
+        InvalidInput, match=r"^file 3: (unpacks to more than|has [\d,]+ bytes)"
     ):
         read(*files, max_bytes=size - 1)
 

@@ -47,7 +47,7 @@ LABELS = {"nvidia.com/gpu.product": "NVIDIA-L40S"}
 PODS = {"apiVersion": "v1", "kind": "List", "items": [
     {"kind": "Node", "metadata": {"name": "n1", "labels": LABELS}, "spec": {}},
     pod("p"), pod("owned", ownerReferences=[{"uid": "p"}]),
-    {**pod("q"), "status": {"phase": "Succeeded"}}]}  # fmt: skip
+    *({**pod(name), "status": {"phase": name}} for name in ("Succeeded", "Pending"))]}  # fmt: skip
 FILES = {"sacct.txt": LOG, "main.json": json.dumps(STATE), "k8s/pods.json": json.dumps(PODS),
          "README.txt": "hello there\n", ".hidden": "x"}  # fmt: skip
 
