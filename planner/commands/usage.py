@@ -10,6 +10,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import Any, BinaryIO
 
 from rich.table import Table
@@ -161,8 +162,9 @@ def _answer_portfolio(answer: UsageAnswer, options: Options, load_catalog: LoadC
         built = build_portfolio(answer.usage, question, month, means)
     if built.questions:
         text = " ".join(built.in_words())
-        says = [f"--name {name}={(one or ('H100',))[-1]}" for name, one in built.questions.items()]
-        raise InvalidInput("name", f"{text} Say it once, such as {' '.join(says)}")
+        says = (f"{name}={(one or ('H100',))[-1]}" for name, one in built.questions.items())
+        named = " ".join(f"--name {quote(one)}" for one in says)
+        raise InvalidInput("name", f"{text} Say it once, such as {named}")
     if means != known:
         write_request(means, str(answers))
     if options["request"]:

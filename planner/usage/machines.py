@@ -145,7 +145,9 @@ _MARKS = (
     ("reserved", PurchaseOption.RESERVED),
 )
 _FEE = re.compile(r"commitment\s+v?\d|^commitment\b", re.IGNORECASE)
-_ORACLE = re.compile(r"\bgpu\b\s*(?:standard)?\s*[-–:]?\s*(?P<model>[\w .]+)?", re.IGNORECASE)
+_ORACLE = re.compile(
+    r"\bgpu\b\s*(?:standard)?\s*[-–:]?\s*(?P<model>[\w .]+(?:- v2)?)?", re.IGNORECASE
+)
 
 
 class AcceleratorSku(NamedTuple):
@@ -171,7 +173,17 @@ def google_sku(description: str) -> AcceleratorSku | None:
     model = match["model"] or match["tpu"] or ""
     options = (option for mark, option in _MARKS if mark in description.lower())
     option = PurchaseOption.COMMITTED_USE if is_fee else next(options, PurchaseOption.ON_DEMAND)
-    return AcceleratorSku(name_accelerator(model), option.value, is_fee)
+    name = name_accelerator(model)
+    return AcceleratorSku(_NAMES_OF_CLOUDS.get(name, name), option.value, is_fee)
+
+
+_NAMES_OF_CLOUDS = {
+    "nvidia tesla a100": "nvidia-a100-40gb-sxm",
+    "nvidia tesla v100": "nvidia-v100-16gb-sxm",
+    "a100 - v2": "nvidia-a100-80gb-sxm",
+}
+"""Google Cloud calls the larger A100 "Nvidia A100 80GB" and has V100 of 16 GB alone; Oracle's v2 is
+the larger A100 (price lists, 2026)."""
 
 
 @lru_cache(maxsize=20_000)
@@ -184,9 +196,9 @@ def oracle_sku(description: str) -> AcceleratorSku | None:
     match = _ORACLE.search(description)
     if match is None or "memory" in description.lower():
         return None
-    model = (match["model"] or "").strip()
+    model = name_accelerator(match["model"] or "")
     option = "spot" if "preemptible" in description.lower() else "on_demand"
-    return AcceleratorSku(name_accelerator(model) if model else "", option, False)
+    return AcceleratorSku(_NAMES_OF_CLOUDS.get(model, model), option, False)
 
 
 _UNIT = re.compile(
@@ -205,7 +217,7 @@ def hours_per_unit(unit: str, accelerators: float | None = 1.0) -> float | None:
     >>> hours_per_unit("GPU Hours", 8.0)
     0.125
     """
-    match = _UNIT.fullmatch(unit.strip().lower())
+    match = _UNIT.fullmatch(unit.strip().lower().replace("_", " "))
     if match is None:
         return None
     shares = (accelerators or 1.0) if match["gpu"] else 1.0

@@ -330,7 +330,7 @@ MAX_AMOUNT = Decimal(10) ** 13
 MAX_QUANTITY = 1e24
 """Byte-seconds of a month are the largest."""
 _SIMPLE = re.compile(r"-?\d{1,15}(?:\.\d{1,25})?", re.ASCII).fullmatch
-_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:[.\s]\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?", re.ASCII)
 EMPTY = frozenset(("", "NULL", "null", "None", "N/A", "n/a"))
 """Cells that say nothing."""
 _ZERO = Decimal(0)
@@ -377,15 +377,15 @@ def quantity(text: str, column: str) -> float:
 def to_point(text: str) -> str:
     """A number with a decimal comma, written with a point.
 
-    >>> to_point("1.234,56"), to_point(",075"), to_point("12")
-    ('1234.56', '.075', '12')
+    >>> to_point("1.234,56"), to_point(",075"), to_point("1\u202f200")
+    ('1234.56', '.075', '1200')
     """
-    text = text.strip()
-    if not _COMMA.fullmatch(text):
-        return text
-    return re.sub(r"[.\s]", "", text).replace(",", ".")
+    text = _GAPS.sub("", text.strip())
+    return text.replace(".", "").replace(",", ".") if _COMMA.fullmatch(text) else text
 
 
+_GAPS = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?!\d))")
+"""Blanks of any width, or apostrophes, between thousands."""
 _THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?", re.ASCII)
 
 
@@ -395,7 +395,7 @@ def without_thousands(text: str) -> str:
     >>> without_thousands("1,234.5"), without_thousands("1,2")
     ('1234.5', '1,2')
     """
-    text = text.strip()
+    text = _GAPS.sub("", text.strip())
     return text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
 
 
@@ -473,7 +473,7 @@ class Moments:
 
 _DAY = re.compile(
     r"(\d{1,2})([/.])(\d{1,2})\2(\d{4}|\d{2})"
-    r"(?:[ T](?:(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d+)?\s?([AP]M)?)?.*)?",
+    r"(?:,?[ T](?:(\d{1,2}):(\d\d)(?::(\d\d))?(?:\.\d+)?\s?([AP]M)?)?.*)?",
     re.ASCII | re.IGNORECASE,
 )
 

@@ -130,7 +130,7 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     name that leaves several devices open is refused with them, an unknown one with what is
     named in its place, or with the closest. Raises `InvalidInput` on `field`.
 
-    >>> resolve("Tesla V100").slug
+    >>> resolve("Tesla V100 16 GB").slug
     'nvidia-v100-16gb-sxm'
     >>> resolve("A100-80GB").slug
     'nvidia-a100-80gb-sxm'

@@ -154,16 +154,23 @@ class AwsCur(Bill):
 
 def cost_explorer_table(source: Source) -> Table:
     """Hours of machines in the answer of `aws ce get-cost-and-usage`, a row a period and group."""
-    header = ["month", "provider", "project", "instance_type", "instance_hours"]
+    header = ["month", "provider", "project", "account", "instance_type", "instance_hours"]
+    document = source.document()
+    names = {
+        one.get("Value"): word_of(inner(one, "Attributes").get("description"))
+        for one in items(document, "DimensionValueAttributes")
+    }
     rows = (
         [
             *(word_of(inner(period, "TimePeriod").get("Start")), "aws"),
-            *(next((key.partition("$")[2] for key in keys if "$" in key), ""), machine),
+            next((key.partition("$")[2] for key in keys if "$" in key), "") or names.get(account),
+            *(account, machine),
             word_of(within(group, "Metrics", "UsageQuantity", "Amount")),
         ]
-        for period in items(source.document(), "ResultsByTime")
+        for period in items(document, "ResultsByTime")
         for group in items(period, "Groups")
         for keys in [[word_of(key) for key in within(group, "Keys") or ()]]
+        for account in [next(filter(str.isdecimal, keys), "")]
         for machine in map(_machine_of, keys)
         if machine
     )

@@ -102,6 +102,8 @@ class AzureCosts(Bill):
         if "resource_group" in self.projects.tags:
             tags["resource_group"] = clip(cells["group"])
         kind.project = self.projects.choose(tags, kind.account)
+        if kind.project in ("", kind.account):
+            kind.project = clip(cells["account_name"])
         per_unit = hours_per_unit(cells["unit"]) if cells["unit"].strip() else 1.0
         if charge in _BY_CHARGE:
             kind.reason, kind.hours_per_unit = _BY_CHARGE[charge], 1.0

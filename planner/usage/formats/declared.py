@@ -142,7 +142,8 @@ def _read_resource(
     places = [template, *(part for name in parts for part in items(values, name)), values]
     for place in places:
         for added in items(place, "guest_accelerator")[:1]:
-            name, each = name_accelerator(word_of(added.get("type"))), count_of(added.get("count"))
+            called = word_of(added.get("type")).rpartition("/")[2]
+            name, each = name_accelerator(called), count_of(added.get("count"))
     counts = (count_of(within(values, *place.split("."))) for place in kind.counts)
     number = next((one for one in counts if one is not None), None if kind.counts else 1)
     if each == 0:
@@ -156,7 +157,7 @@ def _read_resource(
     named = (inner(place, tag).items() for place in places for tag in _TAGS)
     tags = dict(chain.from_iterable(named))
     tags |= {word_of(one.get("key")): one.get("value") for one in items(values, "tag")}
-    project = options.projects.choose(options.projects.pick(tags))
+    project = options.projects.choose(options.projects.pick(tags)) or word_of(values.get("project"))
     ledger.declared[name, project] += each * number
     ledger.account(Reason.STANDING)
 
@@ -179,7 +180,9 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
     for one in listed:
         about, spec = inner(one, "metadata"), inner(one, "spec")
         owners = {word_of(owner.get("uid")) for owner in items(about, "ownerReferences")}
-        is_idle = word_of(inner(one, "status").get("phase")) in _HOLD_NOTHING
+        status = inner(one, "status")
+        ended = _find_end(status)
+        is_idle = word_of(status.get("phase")) in _HOLD_NOTHING and not ended
         if one.get("kind") == "Node" or is_idle or owners & marks:
             ledger.account(Reason.NOT_A_MACHINE)
             continue
@@ -191,8 +194,7 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
             tags = options.projects.pick(inner(about, "labels")) | {"namespace": space}
             project = options.projects.choose(tags, space) or space
             called = facts.slug or name_accelerator(facts.accelerator)
-            status = inner(one, "status")
-            if ended := word_of(status.get("completionTime")):
+            if ended:
                 times = (word_of(status.get("startTime")), ended)
                 start_s, end_s = (Moments()(text, "status").seconds for text in times)
                 use = UseKey("", accelerator=called, option="owned", project=project)
@@ -210,6 +212,13 @@ def _read_kubernetes(source: Source, ledger: Ledger, options: ReadOptions) -> No
 
 _HOLD_NOTHING = ("Pending", "Succeeded", "Failed")
 """Phases of pods that hold no accelerator: they wait for a node, or have ended."""
+
+
+def _find_end(status: dict[str, Any]) -> str:
+    """When a job, or the last container of a pod, ended."""
+    states = (within(one, "state", "terminated") for one in items(status, "containerStatuses"))
+    ends = [word_of(one.get("finishedAt")) if isinstance(one, dict) else "" for one in states]
+    return word_of(status.get("completionTime")) or max(ends, default="")
 
 
 def _as_pod(node: dict[str, Any]) -> dict[str, Any]:

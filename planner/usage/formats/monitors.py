@@ -24,6 +24,7 @@ from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
 from planner.usage.tables import Moments, Table, clip, money, quantity, split_by_month
 from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
 
 PAUSE_S = 600.0
 """Longest pause between work in which a job is taken to hold its accelerator; planning value,
@@ -279,6 +280,7 @@ _OTHER_METRIC = re.compile(
     re.IGNORECASE,
 )
 _IS_GPU = re.compile(r"gpu|dcgm|nvidia|accelerator|cuda", re.IGNORECASE)
+_MODEL = re.compile(r"(?:NVIDIA|AMD)[\w -]+")
 _LABEL = re.compile(r'(\w+)\s*[=:]\s*"([^"]*)"')
 _TIME_COLUMNS = frozenset(("time", "timestamp", "_time", "_timestamp", "datetime", "date"))
 LEGEND = "export the utilisation of GPUs with {{gpu}} and {{Hostname}} in the legend"
@@ -291,7 +293,8 @@ def _labels_of(name: str) -> dict[str, str] | None:
     if not _IS_GPU.search(name) or _OTHER_METRIC.search(words):
         return None
     labels.pop("__name__", None)
-    return {"gpu": name, **labels}
+    named = (match[0] for match in _MODEL.finditer(name) if accelerators.find(match[0]))
+    return {"gpu": name, "modelName": next(named, ""), **labels}
 
 
 def _frames(document: Any) -> Iterator[Series]:

@@ -113,7 +113,9 @@ def name_columns(header: Sequence[str]) -> dict[str, str]:
 
 # Months, machines or projects as columns ---------------------------------------------------
 
-_TOTALS = frozenset(("all", "total", "totals", "sum", "grandtotal", "gesamt", "summe", "somme"))
+_TOTALS = frozenset(
+    re.findall(r"\w+", "all total totals sum grandtotal gesamt insgesamt summe somme totale suma")
+)
 _STATES_HOURS = re.compile(r"hour|hrs|stunden|heures|horas|gpu.?h\b", re.IGNORECASE)
 _MACHINE_HOURS = re.compile(r"(?:.*:)?([\w.-]+)\s*\((?:hrs|hours)\)", re.IGNORECASE)
 """How Cost Explorer of AWS heads a column of one kind of machine: `BoxUsage:p5.48xlarge(Hrs)`."""
@@ -199,12 +201,19 @@ def _find_forms(
         ledger.note(note)
     has_commas = any(re.search(r"\d,\d", cell) for row in first for cell in row)
     with_comma = _without_points if has_commas else to_point
+    amounts = (get[name](row).strip() for row in first for name in _AMOUNTS)
+    is_comma = table.decimal_comma or any(map(_DECIMAL_COMMA.fullmatch, amounts))
     return _Forms(
-        number=with_comma if table.decimal_comma else without_thousands,
+        number=with_comma if is_comma else without_thousands,
         moments=Moments(utc_only=False, day_first=day_first),
         unit_s=_unit_s(next((name for name, one in named.items() if one == "runtime_s"), "")),
         has_hours="accelerator_hours" in named.values(),
     )
+
+
+_AMOUNTS = ("accelerator_hours", "instance_hours", "cost", "amortised_cost")
+_DECIMAL_COMMA = re.compile(r"-?\d{1,3}(\.\d{3})+,\d+|-?\d+,\d{1,2}", re.ASCII)
+"""Amounts whose comma cannot stand between thousands."""
 
 
 def _without_points(text: str) -> str:
@@ -234,10 +243,13 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     forms = _find_forms(table, first, named, get, ledger)
     are_totals: dict[str, set[bool]] = {name: set() for name in table.header}
     for index, row in enumerate(chain(first, rows), table.first_row):
+        cell = {name: read_cell(row) for name, read_cell in get.items()}
+        if plain_name(cell["month"]) in ("", *_TOTALS) and any(map(_is_total, row)):
+            ledger.account(Reason.DUPLICATE)
+            continue
         for name, text in zip(table.header, row, strict=True):
             if text.strip() and named.get(name) != "month":
                 are_totals[name].add(text.strip().lower() in ("all", "total"))
-        cell = {name: read_cell(row) for name, read_cell in get.items()}
         has_cost = bool(cell["cost"].strip() or cell["amortised_cost"].strip())
         try:
             _read_row(cell, ledger, options, forms)

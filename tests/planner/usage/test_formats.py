@@ -258,6 +258,33 @@ def test_columns_by_other_names_are_read_and_noted():
     assert hours_by(named.ledger, "month") == {"2025-05": 2.0}
 
 
+COSTS = {"DimensionValueAttributes": [{"Value": "41", "Attributes": {"description": "acme"}}],
+         "ResultsByTime": [{"TimePeriod": {"Start": "2025-05-01"}, "Groups": [
+             {"Keys": ["41", "p5.48xlarge"],
+              "Metrics": {"UsageQuantity": {"Amount": "10"}}}]}]}  # fmt: skip
+FINISHED = {"phase": "Succeeded", "startTime": "2025-05-01T00:00:00Z", "containerStatuses": [
+    {"state": {"terminated": {"finishedAt": "2025-05-01T05:00:00Z"}}}]}  # fmt: skip
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "acme"}, "status": FINISHED,
+       "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "4"}}}]}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "hours"),
+    [
+        ("team;month;gpu hours\nacme;2025-05;2\u202f334,5\nacme;2025-06;1'000\n", 3334.5),
+        ("Equipo\tMes\tHoras GPU\nacme\t2025-05\t1.400\nacme\t2025-06\t1.500,5\n", 2900.5),
+        ('team,month,gpu hours\nacme,2025-05,"1,200.5"\nTotal,,"1,200.5"\n', 1200.5),
+        ('team,start,end,gpus\nacme,"05/13/2025, 10:00 AM","05/13/2025, 07:00 PM",2\n', 18.0),
+        (json.dumps(COSTS), 80.0),
+        (json.dumps(POD), 20.0),
+    ],
+)
+def test_files_are_read_as_people_and_tools_write_them(content, hours):
+    usage = read(content.encode())
+    assert hours_by(usage.ledger, "project") == {"acme": hours}
+    assert not usage.ledger.not_understood
+
+
 def test_subtotals_beside_their_parts_are_refused():
     rows = [{"month": "2025-05", "hours": 2, "group": name} for name in ("all", "vision", "llm")]
     with pytest.raises(InvalidInput, match=r"column group: holds subtotals .* count twice"):

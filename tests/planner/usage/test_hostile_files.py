@@ -174,9 +174,7 @@ def test_what_a_door_allows_is_that_of_all_files_together(pack):
     problem = f"file 3: has more than {rows - 1:,} rows together with the files before it; "
     with pytest.raises(InvalidInput, match=problem):
         read(*files, max_rows=rows - 1)
-    with pytest.raises(
-        InvalidInput, match=r"^file 3: (unpacks to more than|has [\d,]+ bytes)"
-    ):
+    with pytest.raises(InvalidInput, match=r"^file 3: (unpacks to more than|has [\d,]+ bytes)"):
         read(*files, max_bytes=size - 1)
 
 

@@ -28,8 +28,8 @@ LOG = sacct(
     job(41, 10, "short", "gres/gpu:h100=8") | TEN_MINUTES,
 )
 GROUP = {"type": "google_compute_instance", "address": "a", "mode": "managed", "values": {
-    "machine_type": "n1-standard-8", "labels": {"team": "search"},
-    "guest_accelerator": [{"type": "nvidia-tesla-t4", "count": 2}]}}  # fmt: skip
+    "machine_type": "n1-standard-8", "project": "search",
+    "guest_accelerator": [{"type": "zones/a/types/nvidia-tesla-t4", "count": 2}]}}  # fmt: skip
 STATE = {"terraform_version": "1.9", "values": {"root_module": {"resources": [
     {"type": "aws_instance", "address": "b", "mode": "managed",
      "values": {"instance_type": "p5.48xlarge", "tags": {"Team": "serving"}}},

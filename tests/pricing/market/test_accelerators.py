@@ -15,7 +15,7 @@ KNOWN_NAMES = {
     # the contract's own examples
     "H100": "nvidia-h100-80gb-sxm",
     "A100-80GB": "nvidia-a100-80gb-sxm",
-    "Tesla V100": "nvidia-v100-16gb-sxm",
+    "Tesla V100 16 GB": "nvidia-v100-16gb-sxm",
     "v5litepod": "google-tpu-v5e",
     # AWS
     "GRID K520": "nvidia-k520",
