@@ -328,7 +328,7 @@ def _is_header(row: Sequence[str]) -> bool:
     if "utilization.gpu" in names:
         return True
     is_one_a_row = "value" in names and not names.isdisjoint(("__name__", "metric"))
-    has_gpu = not names.isdisjoint(("gpu", "uuid", "modelname"))
+    has_gpu = not names.isdisjoint(("gpu", "gpu_id", "uuid", "modelname"))
     return has_gpu and (is_one_a_row or not names.isdisjoint(UTILISATION))
 
 

@@ -25,7 +25,7 @@ from pricing.common.tables import read_rows
 MAX_COLUMNS = 2_000
 MAX_TITLES = 20
 """Most lines above a header."""
-_SEPARATORS = ",;\t|"
+_SEPARATORS = ",;\t|^~"
 
 
 @dataclass

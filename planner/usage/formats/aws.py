@@ -163,7 +163,7 @@ def cost_explorer_table(source: Source) -> Table:
     rows = (
         [
             *(word_of(inner(period, "TimePeriod").get("Start")), "aws"),
-            next((key.partition("$")[2] for key in keys if "$" in key), "") or names.get(account),
+            next((key.partition("$")[2] for key in keys if "$" in key), names.get(account, "")),
             *(account, machine),
             word_of(within(group, "Metrics", "UsageQuantity", "Amount")),
         ]

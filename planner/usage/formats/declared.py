@@ -244,7 +244,10 @@ _IS_LIVE = re.compile(r"^(items:|status:|  uid:)", re.MULTILINE)
 TERRAFORM = LogFormat(
     "terraform",
     "terraform show -json",
-    lambda head: head.lstrip().startswith("{") and '"terraform_version"' in head,
+    lambda head: (
+        head.lstrip().startswith("{")
+        and ('"terraform_version"' in head or '"format_version"' in head[:100])
+    ),
     _read_terraform,
 )
 KUBERNETES = LogFormat(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from planner.usage.formats import LogFormat, ReadOptions
 from planner.usage.gpu_logs import LOG_COMMAND, is_log, read_log, read_time
-from planner.usage.job_files.configs import inner, items, word_of
+from planner.usage.job_files.configs import inner, items, within, word_of
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.machines import is_slice, name_accelerator
 from planner.usage.sources import Source
@@ -393,7 +393,8 @@ def _read_allocation(
     project = options.projects.choose(tags, space) or space
     cost = money(str(allocation.get("gpuCost", 0)), "gpuCost")
     cost += money(str(allocation.get("gpuCostAdjustment", 0)), "gpuCostAdjustment")
-    key = UseKey("", "", cluster, "", "", "owned", project, space)
+    name = name_accelerator(word_of(within(allocation, "gpuAllocation", "gpuModel")))
+    key = UseKey("", "", cluster, "", name, "owned", project, space)
     ledger.use_between(key, start.seconds, end.seconds, hours, cost or None)
     ledger.account(Reason.ACCELERATOR_USE)
 

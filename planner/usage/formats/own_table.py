@@ -41,6 +41,7 @@ from planner.usage.tables import (
     without_thousands,
 )
 from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
 
 _MOMENTS = Moments(utc_only=False)
 NAME, TITLE = "table", "Table of months"
@@ -111,18 +112,19 @@ def name_columns(header: Sequence[str]) -> dict[str, str]:
     return {header[place]: column for _, place, column in places}
 
 
-# Months, machines or projects as columns ---------------------------------------------------
+# Months, machines, accelerators or projects as columns --------------------------------------
 
 _TOTALS = frozenset(
     re.findall(r"\w+", "all total totals sum grandtotal gesamt insgesamt summe somme totale suma")
 )
 _STATES_HOURS = re.compile(r"hour|hrs|stunden|heures|horas|gpu.?h\b", re.IGNORECASE)
+_HOURS_WORDS = re.compile(r"\b(gpus?|hours?|hrs|h|stunden|heures|horas|ore|de|di)\b", re.IGNORECASE)
 _MACHINE_HOURS = re.compile(r"(?:.*:)?([\w.-]+)\s*\((?:hrs|hours)\)", re.IGNORECASE)
 """How Cost Explorer of AWS heads a column of one kind of machine: `BoxUsage:p5.48xlarge(Hrs)`."""
 
 
 def spread_out(table: Table) -> Table:
-    """A table whose columns are months, machines or projects as one with a row for each."""
+    """One whose columns are months, machines, accelerators or projects, with a row for each."""
     columns, names = _find_spread(table)
     if not columns:
         return table
@@ -162,6 +164,10 @@ def _find_spread(table: Table) -> tuple[dict[str, str], tuple[str, str]]:
     machines = {name: one for name, one in matches.items() if find_machine("aws", one).accelerators}
     if machines:
         return machines, ("instance_type", "instance_hours")
+    texts = {name: _HOURS_WORDS.sub(" ", name) for name in header if name not in named}
+    cards = {name: text for name, text in texts.items() if accelerators.candidates(text)}
+    if cards and not FIGURES & {*named.values()}:
+        return cards, ("accelerator", "accelerator_hours")
     projects = {name: name for name in header if name not in named and not _is_total(name)}
     is_of_projects = [*named] == header[:1] and _STATES_HOURS.search(table.title)
     return projects if is_of_projects else {}, ("project", "accelerator_hours")

@@ -275,6 +275,7 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "acme"}, "st
         ("Equipo\tMes\tHoras GPU\nacme\t2025-05\t1.400\nacme\t2025-06\t1.500,5\n", 2900.5),
         ('team,month,gpu hours\nacme,2025-05,"1,200.5"\nTotal,,"1,200.5"\n', 1200.5),
         ('team,start,end,gpus\nacme,"05/13/2025, 10:00 AM","05/13/2025, 07:00 PM",2\n', 18.0),
+        ("Mese,Progetto,A100-80GB hours,H100 hours\n01/2025,acme,100,200\n", 300.0),
         (json.dumps(COSTS), 80.0),
         (json.dumps(POD), 20.0),
     ],
