@@ -415,12 +415,14 @@ def _warn_other_memory(size: PlacedSize) -> Iterator[str]:
         )
     if training.weights_offload:
         held = state_bytes(training, size.precision).frozen / 1e9
+        share = f"takes {layout.exposed_communication:.0%} of the working time"
+        if layout.exposed_communication < 0.005:
+            share = "is done while the accelerators compute"
         yield (
             f"the {held:,.3g} GB of frozen weights do not fit beside the rest: they stay in the "
             f"memory of the hosts and are streamed layer by layer, twice for every micro-batch, at "
             f"{links_of(size.accelerator).host:,.3g} GB/s to each accelerator (FSDP with CPU "
-            f"offload); that and other traffic take {layout.exposed_communication:.0%} of the "
-            "working time, more where hosts have slow memory or few PCIe lanes"
+            f"offload); this traffic {share}, more where hosts have slow memory or few PCIe lanes"
         )
     if rollouts is None:
         return
