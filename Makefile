@@ -98,8 +98,10 @@ rehearse: ## The installation by its documents, in a fresh Debian (root, deboots
 attack: .make/venv-dev .make/npm ## Hostile requests against two workers on PostgreSQL (ARGS=--short: 300, --count N)
 	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
 
-sbom: .make/venv-dev ## The bill of materials, CycloneDX in build/sbom.json
-	@mkdir -p build && $(BIN)/python -m docs_build.components > build/sbom.json && echo "build/sbom.json"
+sbom: .make/npm ## Bills of materials, CycloneDX in build/sbom-*.json
+	@[ -x .make/sbom/bin/cyclonedx-py ] || { $(PYTHON) -m venv .make/sbom && .make/sbom/bin/pip install -q --disable-pip-version-check "cyclonedx-bom~=7.5"; }
+	@mkdir -p build && awk '/^[a-z]/ {first = !seen[$$1]++} first' requirements.lock $(EXTRAS:%=locks/%.lock) | .make/sbom/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o build/sbom-python.json -
+	@.ci/npm sbom --omit dev --sbom-format cyclonedx > build/sbom-npm.json && ls build/sbom-*.json
 
 audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI and npm)
 	@[ -x .make/audit/bin/pip-audit ] || { $(PYTHON) -m venv .make/audit && .make/audit/bin/pip install -q --disable-pip-version-check "pip-audit~=2.10"; }

@@ -1,18 +1,13 @@
-"""What the program is made of: locked packages with their licences, and as a
-bill of materials: `python -m docs_build.components` prints CycloneDX 1.6 in JSON.
-"""
+"""What the program is made of: locked packages with their licences."""
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
 from pathlib import Path
-from typing import Any
 
 from docs_build.markdown_table import format_table
 
@@ -51,11 +46,6 @@ class Component:
     version: str
     licence: str
     """SPDX expression; empty where the package is not installed here or names none."""
-
-    @property
-    def url(self) -> str:
-        """Its package URL."""
-        return f"pkg:{self.kind}/{self.name.replace('@', '%40')}@{self.version}"
 
 
 def list_components() -> list[Component]:
@@ -109,57 +99,3 @@ def render_licences() -> str:
         for one in list_components()
     )
     return format_table(("package", "version", "licence", "from"), rows)
-
-
-_NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
-"""For URLs, RFC 9562."""
-_HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
-
-
-def build_document() -> dict[str, Any]:
-    """The same for the same locks: its serial number is made from what it lists."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    components = list_components()
-    hashes = read_hashes()
-    identity = "\n".join([project["version"], *(one.url for one in components)])
-    return {
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.uuid5(_NAMESPACE, identity)}",
-        "version": 1,
-        "metadata": {
-            "component": {
-                "type": "application",
-                "bom-ref": project["name"],
-                "name": project["name"],
-                "version": project["version"],
-                "licenses": [{"expression": project["license"]}],
-            }
-        },
-        "components": [_describe(one, hashes.get(one.name, [])) for one in components],
-    }
-
-
-def _describe(one: Component, hashes: list[str]) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "type": "library",
-        "bom-ref": one.url,
-        "name": one.name,
-        "version": one.version,
-        "purl": one.url,
-    }
-    if one.licence:
-        described["licenses"] = [{"expression": one.licence}]
-    if len(hashes) == 1:
-        described["hashes"] = [{"alg": "SHA-256", "content": hashes[0]}]
-    return described
-
-
-def read_hashes() -> dict[str, list[str]]:
-    """Package → hashes of its files; only one of several files is installed."""
-    blocks = re.split(r"^(?=[\w.-]+==)", read_locks(), flags=re.M)
-    return {block.partition("==")[0]: _HASH.findall(block) for block in blocks}
-
-
-if __name__ == "__main__":
-    print(json.dumps(build_document(), indent=2))

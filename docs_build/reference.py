@@ -58,7 +58,7 @@ idle power, sources and notes."""
 _LICENCES = """# Licences
 
 What an installation of the server holds beside the program itself, as the lock files pin it, with
-the licence that each package states. `make sbom` writes the same as a bill of materials
+the licence that each package states. `make sbom` writes bills of materials
 ([Supply chain](../operations/install.md#supply-chain))."""
 _API = """# API
 
