@@ -235,9 +235,9 @@ class Series:
     gpu: str
     name: str = ""
     host: str = ""
-    pod: str = ""
-    namespace: str = ""
     times: list[dt.datetime | None] = field(default_factory=list)
+    holders: list[tuple[str, str]] = field(default_factory=list)
+    """Namespace and pod that hold it, empty where nothing does."""
     values: dict[str, list[float]] = field(default_factory=dict)
 
 
@@ -292,8 +292,8 @@ def read_log(text: str) -> SmiLog:
                 FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster"
             )
         series = gpus.setdefault(gpu, Series(gpu, host=host))
-        for name in ("name", "pod", "namespace"):
-            setattr(series, name, getattr(series, name) or words.get(name, ""))
+        series.name = series.name or words.get("name", "")
+        series.holders.append((words.get("namespace", ""), words.get("pod", "")))
         stamp = words.get("timestamp", "")
         series.times.append(read_time(stamp))
         for name in {**series.values, **numbers}:

@@ -139,7 +139,7 @@ def _read(source: Source, ledger: Ledger, options: ReadOptions) -> tuple[str, st
         raise InvalidInput("header", "is of a plan's CSV, whose rows are planned; send a bill")
     table = own_table.spread_out(table)
     named = {*own_table.name_columns(table.header).values()}
-    if monitors.is_series_table(table.header) and not named & own_table.FIGURES:
+    if monitors.is_series_table(table.header) and not named & own_table.FIGURES - {"runtime_s"}:
         monitors.read_series_table(table, ledger, options)
         return "series", monitors.SERIES_TABLE
     if "month" not in named or not named & own_table.FIGURES:

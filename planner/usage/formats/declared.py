@@ -216,8 +216,15 @@ _HOLD_NOTHING = ("Pending", "Succeeded", "Failed")
 
 def _find_end(status: dict[str, Any]) -> str:
     """When a job, or the last container of a pod, ended."""
-    states = (within(one, "state", "terminated") for one in items(status, "containerStatuses"))
-    ends = [word_of(one.get("finishedAt")) if isinstance(one, dict) else "" for one in states]
+    ends = [
+        word_of(within(one, "state", "terminated", "finishedAt"))
+        for one in items(status, "containerStatuses")
+    ]
+    ends += [
+        word_of(one.get("lastTransitionTime"))
+        for one in items(status, "conditions")
+        if (one.get("type"), one.get("status")) == ("Failed", "True")
+    ]
     return word_of(status.get("completionTime")) or max(ends, default="")
 
 

@@ -67,6 +67,14 @@ def _add_up(all_series: Sequence[Series], ledger: Ledger, options: ReadOptions) 
     measured = ({one.gpu for one in all_series if one.metric == name} for name in _UTILISATION)
     of_both = set.intersection(*measured)
     names_pods = any(one.pod for one in all_series)
+    times = defaultdict[tuple[str, ...], list[float]](list)
+    for one in all_series:
+        times[one.gpu] += [sample.time_s for sample in one.samples]
+    for of_gpu in times.values():
+        for before_s, after_s in itertools.pairwise(sorted(of_gpu)):
+            if after_s - before_s > 1.5 * step:
+                month = split_by_month(before_s, before_s)[0][0]
+                ledger.monitor(month).unknown_hours += (after_s - before_s - step) / 3600
     for one in all_series:
         if one.metric == _UTILISATION[1] and one.gpu in of_both:
             ledger.account(Reason.DUPLICATE, len(one.samples))
@@ -97,11 +105,6 @@ def _add_series(
     space = _space(labels)
     host = labels.get("Hostname", "")
     project = options.projects.choose(options.projects.pick(labels) | {"namespace": space}, space)
-    for before, after in itertools.pairwise(samples):
-        gap = after.time_s - before.time_s
-        if gap > 1.5 * step:
-            month = split_by_month(before.time_s, before.time_s)[0][0]
-            ledger.monitor(month).unknown_hours += (gap - step) / 3600
     is_share = max((one.value or 0.0 for one in samples), default=0.0) <= 1.0
     full = 1.0 if is_share or "_PROF_" in series.metric else 100.0
     holds = [bool(series.pod)] * len(samples) if names_pods else _works(samples)
@@ -168,10 +171,13 @@ def _read_log(source: Source, ledger: Ledger, options: ReadOptions) -> None:
     log, all_series = read_log(source.whole_text()), []
     for gpu in log.gpus:
         values = gpu.values["utilisation_percent"]
-        pairs = zip(gpu.times, values, strict=True)
-        samples = [Sample(_seconds(time), _known(one)) for time, one in pairs if time]
+        samples = defaultdict[tuple[str, str], list[Sample]](list)
+        for time, value, holder in zip(gpu.times, values, gpu.holders, strict=True):
+            if time:
+                samples[holder].append(Sample(_seconds(time), _known(value)))
         labels = {"gpu": gpu.gpu, "Hostname": gpu.host, "modelName": gpu.name}
-        all_series.append(Series(labels | {"pod": gpu.pod, "namespace": gpu.namespace}, samples))
+        for (space, pod), own in samples.items():
+            all_series.append(Series(labels | {"pod": pod, "namespace": space}, own))
     if not any(one.samples for one in all_series):
         raise InvalidInput("timestamp", f"is missing, so hours are not known; {LOG_COMMAND}")
     _add_up(all_series, ledger, options)

@@ -266,6 +266,16 @@ FINISHED = {"phase": "Succeeded", "startTime": "2025-05-01T00:00:00Z", "containe
     {"state": {"terminated": {"finishedAt": "2025-05-01T05:00:00Z"}}}]}  # fmt: skip
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "acme"}, "status": FINISHED,
        "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "4"}}}]}}  # fmt: skip
+END = {"type": "Failed", "status": "True", "lastTransitionTime": "2025-05-01T05:00:00Z"}
+JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "acme"},
+       "status": {"startTime": FINISHED["startTime"], "conditions": [END]},
+       "spec": {"template": {"spec": POD["spec"]}}}  # fmt: skip
+DCGM = """timestamp,gpu,modelName,exported_namespace,exported_pod,DCGM_FI_DEV_GPU_UTIL
+2025-05-01T00:00:00Z,0,NVIDIA L40S,,,0
+2025-05-01T01:00:00Z,0,NVIDIA L40S,acme,train,90
+2025-05-01T02:00:00Z,0,NVIDIA L40S,acme,train,0
+2025-05-01T03:00:00Z,0,NVIDIA L40S,,,0
+"""
 
 
 @pytest.mark.parametrize(
@@ -278,6 +288,8 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "acme"}, "st
         ("Mese,Progetto,A100-80GB hours,H100 hours\n01/2025,acme,100,200\n", 300.0),
         (json.dumps(COSTS), 80.0),
         (json.dumps(POD), 20.0),
+        (json.dumps(JOB), 20.0),
+        (DCGM, 2.0),
     ],
 )
 def test_files_are_read_as_people_and_tools_write_them(content, hours):
