@@ -29,6 +29,7 @@ class FakeAws(FakeServer):
 
     def __init__(self, market: Market | None = None) -> None:
         super().__init__()
+        share_loader()
         self.market = market or Market()
         self.keeps_filters = True
         """False: GetProducts sends everything, whatever was asked for."""
@@ -263,11 +264,22 @@ def described(box: Box) -> dict[str, Any]:
 
 
 @cache
-def _ec2_model() -> Any:
+def share_loader() -> Any:
+    """All boto3 sessions of a process read botocore's data once: each would decode the 2 MB of EC2
+    for itself."""
+    from botocore import session
     from botocore.loaders import create_loader
+
+    loader = create_loader()
+    session.create_loader = lambda _search_paths: loader
+    return loader
+
+
+@cache
+def _ec2_model() -> Any:
     from botocore.model import ServiceModel
 
-    return ServiceModel(create_loader().load_service_model("ec2", "service-2"))
+    return ServiceModel(share_loader().load_service_model("ec2", "service-2"))
 
 
 def ec2_xml(action: str, answer: dict[str, Any]) -> str:
