@@ -81,12 +81,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
+@hypothesis.given(hypothesis.strategies.none())
+def _first_property(_nothing: None) -> None:
+    """The first property of a process walks the whole heap: run before there is much of it."""
+
+
 def pytest_collection_finish() -> None:
     """What collecting made stays to the end: the garbage collector need not walk it again, which
     takes a tenth of the time of all tests."""
     gc.freeze()
-    gc.set_threshold(200_000, 20, 50)
+    gc.set_threshold(1_000_000, 20, 50)
     gc.enable()
+    _first_property()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -175,10 +181,12 @@ def let_tests_empty_the_audit_log() -> None:
             cursor.execute("DROP TRIGGER audit_log_no_truncate ON planner_auditentry")
 
 
-@pytest.fixture(autouse=True)
-def expected_market(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="session")
+def expected_market() -> Iterator[None]:
     """The clouds of the tests sell less than the real ones, which the bundled prices list: what
-    a first refresh is held against is tested in `tests/pricing/publish/test_first_refresh.py`."""
+    a first refresh is held against is tested in `tests/pricing/bundled/test_bundled_catalog.py`."""
     from pricing.publish import batch
 
-    monkeypatch.setattr(batch, "read_expected_offers", lambda _provider: [])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "read_expected_offers", lambda _provider: [])
+        yield
