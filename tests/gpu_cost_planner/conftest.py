@@ -1,8 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.planner.answers_once import compare_once
+from tests.planner.solved_once import solving_once
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _solved_once() -> Iterator[None]:
+    """Equal models share their solution."""
+    with solving_once():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.planner.answers_once import compare_in_steps_once, plan_once
+from tests.planner.solved_once import solving_once
 
 if TYPE_CHECKING:
     from tests.planner.workspace import Workspace
@@ -17,6 +20,13 @@ def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         name = "planner.services.projects.comparisons.compare_in_steps"
         monkeypatch.setattr(name, compare_in_steps_once)
         monkeypatch.setattr("planner.services.portfolio.portfolios.plan_portfolio", plan_once)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _solved_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where the optimiser itself is not tested, equal models share their solution."""
+    with nullcontext() if "optimizer" in request.path.parts else solving_once():
+        yield
 
 
 @pytest.fixture
