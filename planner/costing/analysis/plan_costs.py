@@ -250,12 +250,25 @@ class RentMix:
         less than the plan rents, to the nearest whole node: what is over waits or fits in. Where
         the plan rents, or no unit serves (`has_units`), work that is there never rents nothing:
         less than half a node rents one for part of its time."""
-        size = np.where(self.node > 0, self.node, 1.0)
         change = needed - planned
-        whole = np.where(self.node > 0, np.rint(change / size) * size, change)
-        is_rented = (self.node > 0) & ((self.width > 0) | ~has_units)
-        least = np.where(is_rented, np.minimum(needed, size), 0.0)
-        return np.where(needed > ROUNDING, np.maximum(self.width + whole, least), 0.0)
+        if not self.node.any():
+            return _at_least(self.width + change, 0.0, needed)
+        size = np.where(self.node > 0, self.node, 1.0)
+        whole = np.rint(change / size)
+        whole *= size
+        if not self.node.all():
+            whole = np.where(self.node > 0, whole, change)
+        whole += self.width
+        least = np.minimum(needed, size)
+        least *= (self.node > 0) & ((self.width > 0) | ~has_units)
+        return _at_least(whole, least, needed)
+
+
+def _at_least(width: Floats, least: Floats | float, needed: Floats) -> Floats:
+    """No less than `least`, and nothing where nothing is needed; written in place."""
+    np.maximum(width, least, out=width)
+    width *= needed > ROUNDING
+    return width
 
 
 def hours_at_peak(hours: Floats, peak: Floats) -> Floats:

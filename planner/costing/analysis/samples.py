@@ -65,6 +65,8 @@ class Samples:
         at_peak = shift_months(at_peak, slip, keep_total=False)
         demand = outcomes.demand(rows) * moved
         lasts, share = stretch_peaks(at_peak, moved, outcomes, rows)
+        if np.ndim(share) == 0:
+            return cls(market, outcomes, rows, slip, demand, lasts)
         return cls(market, outcomes, rows, slip, demand * share, lasts, demand * (1.0 - share))
 
     def at(self, peak: Floats) -> Samples:

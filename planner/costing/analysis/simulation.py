@@ -322,10 +322,15 @@ def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Float
         lacking -= np.minimum(lacking, held)
         not_by_date = np.maximum(not_by_date - held, 0.0)
     lacking /= np.where(some.at_peak > 0, some.at_peak, 1.0)
-    paid = plan.rent.follow(lacking, plan.lacking, served > 0) * some.at_peak
-    beyond = np.clip(not_by_date - paid - served, 0.0, some.beyond)  # where no unit is idle
-    used = np.clip(not_by_date - paid - beyond, 0.0, served)
-    return paid + beyond, used
+    paid = plan.rent.follow(lacking, plan.lacking, served > 0)
+    paid *= some.at_peak
+    not_by_date -= paid
+    if np.ndim(some.beyond):  # where no unit is idle
+        beyond = not_by_date - served
+        np.clip(beyond, 0.0, some.beyond, out=beyond)
+        not_by_date -= beyond
+        paid += beyond
+    return paid, np.clip(not_by_date, 0.0, served, out=not_by_date)
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
