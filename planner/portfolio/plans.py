@@ -95,12 +95,12 @@ class PortfolioPlans:
     def alone(self) -> dict[str, StandAlone]:
         """Each project by itself, by name."""
         work = self.work.share(ALONE_SHARE, stops=False)
-        return {
-            name: plan_alone(
-                member, self.preparation, work.share(1 / (len(self.members) - i), stops=False)
-            )
-            for i, (name, member) in enumerate(self.members.items())
-        }
+        alone: dict[str, StandAlone] = {}
+        for i, (name, member) in enumerate(self.members.items()):
+            alike = (one.as_of(member) for one in alone.values() if one.is_of_alike(member))
+            part = work.share(1 / (len(self.members) - i), stops=False)
+            alone[name] = next(alike, None) or plan_alone(member, self.preparation, part)
+        return alone
 
     def joint(
         self, members: Sequence[PreparedProject], may_buy: bool = True, joins: bool = False
@@ -291,6 +291,17 @@ class StandAlone:
     def cents(self) -> int | None:
         """Net present cost."""
         return None if self.books is None else int(self.books.net_present_cost * 100)
+
+    def is_of_alike(self, member: PreparedProject) -> bool:
+        """Whether another project asks for the same but its name, and this one does it as asked."""
+        own, other = self.member.project, member.project
+        is_as_asked = self.member.movable is None and not self.is_sooner
+        return is_as_asked and own == other.model_copy(update={"name": own.name})
+
+    def as_of(self, member: PreparedProject) -> StandAlone:
+        """The same of another project that asks for the same."""
+        books = self.books and replace(self.books, members=(member,))
+        return replace(self, member=member, books=books)
 
     def costs_less_than(self, other: StandAlone) -> bool:
         """Whether its plan is the cheaper one; of two without a plan this one."""
