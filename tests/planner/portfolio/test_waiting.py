@@ -44,6 +44,7 @@ def test_simulated_waits_are_those_of_a_queue_run_event_by_event(seed):
     assert (expected > 0).any()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("servers", "load"), [(4, 3.0), (13, 12.0), (20, 16.0)])
 def test_waits_of_like_jobs_are_those_of_many_simulated_ones(servers, load):
     jobs = draw_jobs([Jobs(load * 730, 1, 4.0, 8.0)], 200_000, 1)
@@ -53,6 +54,7 @@ def test_waits_of_like_jobs_are_those_of_many_simulated_ones(servers, load):
     assert known.p90 == pytest.approx(np.quantile(waits, 0.9), rel=0.1)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("servers", "load"), [(4, 3.0), (13, 12.0), (20, 16.0)])
 def test_simulated_waits_that_are_shown_are_those_of_the_formula(servers, load):
     """Of two kinds of jobs that are nearly alike."""
@@ -67,6 +69,7 @@ def test_a_job_that_takes_more_than_there_is_never_starts():
     assert waits_of([(0.0, 1.0, 3, 0), (1.0, 1.0, 1, 0)], 2).tolist() == [math.inf, 0.0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "kinds",
     [
@@ -114,11 +117,12 @@ def test_a_month_without_hours_needs_no_more_than_its_highest_peak():
 NIGHT_AND_DAY = (2,) * 8 + (16,) * 12 + (2,) * 4
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("kinds", "at_once"),
     [
-        ((Jobs(4000.0, 1, 4.0, 8.0),), NIGHT_AND_DAY),
         ((Jobs(2500.0, 1, 3.0, 8.0), Jobs(2000.0, 2, 8.0, 12.0)), NIGHT_AND_DAY),
+        ((Jobs(4000.0, 1, 4.0, 8.0),), NIGHT_AND_DAY),
     ],
 )
 def test_jobs_work_on_what_others_leave_by_night_as_in_a_queue_run_event_by_event(kinds, at_once):
