@@ -3,8 +3,6 @@
 For tests marked `django_db`, which let themselves be connected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """What every test with a database needs."""
 
-from __future__ import annotations
-
 import datetime as dt
 import gc
 import os

@@ -4,8 +4,6 @@ Processor time, of this process and of those that it waited for, so that a busy 
 the same as a quiet one. It reports; nothing fails by it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

@@ -4,8 +4,6 @@ To migrate takes seconds in every process that needs a database. The first run k
 under a name made from the migrations' text; `migrate` still runs on the copy, and finds all done.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """How many examples a property is tried on, and how many cases of a table."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The planner's settings for servers that tests start: plain http, and no limits by caller."""
 
-from __future__ import annotations
-
 import os
 
 from planner.settings import *  # noqa: F403

@@ -1,7 +1,5 @@
 """Every dependency is imported, named by the settings, or known to be loaded by another program."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The files of an installation agree with the program and with each other."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

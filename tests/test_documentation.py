@@ -1,7 +1,5 @@
 """What has to be documented: every setting, command, target and field; what links lead to."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

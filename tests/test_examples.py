@@ -1,7 +1,5 @@
 """The Python examples of the documentation run, page by page, on a small market."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import tomllib

@@ -4,8 +4,6 @@ The words stand in `docs/architecture/glossary.md`. Names are functions, classes
 variables and attributes of `planner`, `pricing` and `gpu_cost_planner`, migrations left out.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The notebooks of the documentation run from top to bottom, and are stored without outputs."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is shipped is known: every package with a licence."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import PackageMetadata
 from pathlib import Path

@@ -5,8 +5,6 @@ answer from 500 up, on a request above 20 s of processor time or 500 MB of growt
 the p99 of ordinary visitors rises above three times what it is when all is quiet.
 """
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import itertools

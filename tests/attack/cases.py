@@ -1,7 +1,5 @@
 """Requests: those that once hurt, and the ordinary ones that others send meanwhile."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Requests with extreme numbers and texts in every field that pages and API know."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -1,7 +1,5 @@
 """A PostgreSQL of our own, and the site on it as it is run: gunicorn with two workers."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -5,8 +5,6 @@ worker's own, and thus bounds from above where it answers several at once: its p
 its highest memory during the request above what it had before.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@
 limit the run: `make bench ARGS="plan publish"`.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -4,8 +4,6 @@ seconds and memory, each in a process of its own.
 The floors are the standard reader over the same file, and the process before the file is read.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import json

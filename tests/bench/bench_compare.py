@@ -6,8 +6,6 @@ mix of what such an answer is made of, decimals, small arrays and JSON, so that 
 machine is slow at both.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from dataclasses import replace

@@ -4,8 +4,6 @@ The first rows are processor time of processes of their own; the last is wall ti
 quiet machine of two processors or more tells truly.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import subprocess

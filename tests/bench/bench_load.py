@@ -7,8 +7,6 @@ computes beside the interpreter: what it answers is counted for each core that i
 that of the workers after the first quarter of the offers against that at the end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -5,8 +5,6 @@ their far expiry. The floor of each page is the barest one in the same
 layout: that nothing is there.
 """
 
-from __future__ import annotations
-
 import statistics
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The capacity plan against HiGHS left alone with the same problem."""
 
-from __future__ import annotations
-
 import statistics
 import time
 

@@ -1,7 +1,5 @@
 """One plan for all projects, against planning each of them apart."""
 
-from __future__ import annotations
-
 import datetime as dt
 import resource
 import time

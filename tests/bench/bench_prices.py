@@ -6,8 +6,6 @@ change alone is a forecast of far more than 80 %, and p10 to p90 of list prices 
 that chance that lies within the middle 80 % (see docs/price-processes.md).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

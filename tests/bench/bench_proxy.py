@@ -4,8 +4,6 @@ connections are held half-sent and unread, and beside a neighbour whose comparis
 The floor is the same in the quiet phase of the same run. Without nginx there is no row.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

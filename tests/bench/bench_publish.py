@@ -4,8 +4,6 @@ The hold is on storing what passed the checks; reading what is in force and chec
 come before that and are shown beside it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

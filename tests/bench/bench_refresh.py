@@ -6,8 +6,6 @@ force. The database is SQLite, or one of its own on the server of DATABASE_URL w
 PostgreSQL. Memory is VmHWM of Linux.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

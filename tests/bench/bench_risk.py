@@ -1,7 +1,5 @@
 """The samples that every comparison draws from fitted prices."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,8 +1,6 @@
 """Searching offers for "8 × A100 80 GB", the 20 cheapest, against a bare numpy mask; at 50,000 and
 2,000,000 rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 

@@ -1,7 +1,5 @@
 """Sizing against published runs and measured throughputs; prints the tables it is judged by."""
 
-from __future__ import annotations
-
 import statistics
 
 from planner.contract.request.workload import Training

@@ -1,8 +1,6 @@
 """The worst request known, as a multiple of an ordinary comparison of the same run, and by how
 much it makes the process grow that answers it."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ Run by bench_publish, one process for each database: `python -m tests.bench.publ
 Prints JSON: name → [seconds of checking, of storing, of the floor].
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

@@ -1,7 +1,5 @@
 """One measured figure against the floor measured in the same run."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

@@ -2,8 +2,6 @@
 container runtime would do it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -2,8 +2,6 @@
 of a sweep or delivery is lost or there twice, and all is done within a minute of the last fault.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

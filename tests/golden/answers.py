@@ -1,7 +1,5 @@
 """Nine fixed requests and their answers: every kind of work, of purchase and of limit."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from functools import cache

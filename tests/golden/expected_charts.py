@@ -1,7 +1,5 @@
 """What the charts of an answer must be drawn from: labels, series and marks, value by value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer

@@ -1,7 +1,5 @@
 """What the page of an answer must show of fiscal years and returns."""
 
-from __future__ import annotations
-
 from planner.contract.answer.scenario import ScenarioAnswer
 from tests.golden.shown import TITLES, money, named_month, number, percent
 

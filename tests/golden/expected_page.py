@@ -1,7 +1,5 @@
 """What the page of an answer must show: its scenarios, tables and charts, cell by cell."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

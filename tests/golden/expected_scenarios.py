@@ -1,7 +1,5 @@
 """The scenarios of an answer as the page groups them: those with one plan in one row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 Where it changed on purpose, record it anew by running the test under RECORD=1: the file's diff is
 what changed for readers."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The answer's page as a tree that tests read: its text, its tables, its cards, its charts."""
 
-from __future__ import annotations
-
 import re
 from copy import deepcopy
 from dataclasses import asdict

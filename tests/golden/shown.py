@@ -1,7 +1,5 @@
 """How figures look to a reader, written without the code that writes them."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from math import floor

@@ -1,7 +1,5 @@
 """CSV: a row for each cost line, each cell the line's or its offer's."""
 
-from __future__ import annotations
-
 import csv
 import io
 from decimal import Decimal

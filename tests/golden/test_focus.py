@@ -1,7 +1,5 @@
 """FOCUS: what is paid is a line of the answer, what is booked its write-off and its use."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import defaultdict

@@ -2,8 +2,6 @@
 field of its answer over all rows, each row by its place. To record it anew, run this file: what
 changed is its diff."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What is read from job files keeps its words and figures: `kept_job_files.json` holds, for each
 file, its facts, notes and questions, or why it is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial

@@ -2,8 +2,6 @@
 form says when it is sent empty, filled in, and filled with what no box takes; `kept_parts.json`
 holds what their links lead to, what their boxes hold and where their charts are drawn."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Requests that are wrong in one place keep their refusals: each field of rich requests is left out
 or given a value of each wrong sort in turn, and `kept_refusals.json` holds what is said of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -2,8 +2,6 @@
 texts that stand in it and are no figures. To record them anew, run this file by pytest
 under RECORD=1: what changed is its diff."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

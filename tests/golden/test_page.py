@@ -1,7 +1,5 @@
 """Page and print view: every figure is the answer's, and every figure of the answer is there."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from xml.etree.ElementTree import Element

@@ -1,8 +1,6 @@
 """The advice on the page, and what is known of its prices: `kept_advice.json` holds, by request,
 every figure and sentence of it. To record them anew, run this file by pytest under RECORD=1."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from functools import cache

@@ -1,7 +1,5 @@
 """Workbook: every cell is the answer's, and every formula gives the figure written with it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Requests of many kinds, for whatever has to answer alike through every way in."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tools over HTTP are for holders of the planner's tokens; the server is asked about each."""
 
-from __future__ import annotations
-
 import json
 from argparse import Namespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The tools of an assistant: schemas of the contract, the verdict first, refusals that help."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """`gpu-cost-planner`: tables, refusals, prices of a server, help, serving."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

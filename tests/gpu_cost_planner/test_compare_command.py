@@ -1,7 +1,5 @@
 """`gpu-cost-planner compare`: JSON or TOML in, a table or the whole answer out, refusals."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -3,8 +3,6 @@
 Runs where the extra mcp is installed; `tests/test_dependencies.py` says what is installed here.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.util import find_spec

@@ -4,8 +4,6 @@
 a database; here all of them are given that one.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`compare`, `estimate` and `offers` of the library: the engine's answers, asked in any form."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io

@@ -1,7 +1,5 @@
 """A server's catalog by address and token: the same figures, and errors that say what to do."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Sweeps: a row for each combination, on one process or two, resumed where they were stopped."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import subprocess

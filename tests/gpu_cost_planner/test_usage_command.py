@@ -1,7 +1,5 @@
 """`gpu-cost-planner usage`: tables, JSON, refusals, a request, a folder."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a wheel holds for `gpu-cost-planner serve`: every file that the pages ask for."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

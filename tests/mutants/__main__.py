@@ -1,7 +1,5 @@
 """`make mutants`: the mutants of a seeded sample, how many are killed, and those that are not."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -4,8 +4,6 @@ Most mutants change the body of a function: the function that is imported gets t
 What else a module holds (constants, defaults, class bodies) is changed where it is imported.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The mutants of a module: its source with one thing changed."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which tests reach which functions, and how long each takes: measured once, on unchanged code."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

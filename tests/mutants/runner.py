@@ -6,8 +6,6 @@ Mutants of function bodies are forked from a process that has collected every te
 one that has only the libraries (`changed_code`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

@@ -3,8 +3,6 @@
 Of these a mutant meets those alone that reach the function it changes (`reach.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

@@ -6,8 +6,6 @@ it; what it took is charged each time, and nobody gets it who has left. Replays 
 are computed anew.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Callable, Iterator

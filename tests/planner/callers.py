@@ -1,7 +1,5 @@
 """Which callers a table of permissions is tried with: all of them in `make sweep`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """A team that grows: one more of everything that lists and pages show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.models import Job, Project, Role, WebhookEndpoint

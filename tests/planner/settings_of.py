@@ -1,7 +1,5 @@
 """The settings that an environment gives, read in this process: another takes seconds to start."""
 
-from __future__ import annotations
-
 import os
 import runpy
 from collections.abc import Iterator

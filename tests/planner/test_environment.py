@@ -1,7 +1,5 @@
 """Settings from variables and from files, as Docker, Kubernetes and systemd hand over secrets."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

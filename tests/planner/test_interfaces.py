@@ -1,7 +1,5 @@
 """Three interfaces, one answer: page, API and command give equal numbers for equal requests."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

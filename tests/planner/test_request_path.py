@@ -4,8 +4,6 @@ A climb is a call, made while `GET /plan/?…` is answered, from a module to one
 through a callback, a registry or an import inside a function. Calls are counted by module pair.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections.abc import Callable, Mapping

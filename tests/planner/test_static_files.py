@@ -1,7 +1,5 @@
 """Pages in production, whether or not `collectstatic` was run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

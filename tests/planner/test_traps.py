@@ -4,8 +4,6 @@ Traps of prices (1 to 11) are named where prices are read, checked and shipped; 
 the interfaces.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from decimal import Decimal

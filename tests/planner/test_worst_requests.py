@@ -6,8 +6,6 @@ worth. Every run of the tests holds the work done by the worst requests known to
 budget: seconds would tell how busy the machine is.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource

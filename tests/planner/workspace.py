@@ -1,7 +1,5 @@
 """A small market and a team at work in it, for tests of services, exports and the API."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -4,8 +4,6 @@ A request is written from a `Shape`, a few figures that say how large it is; the
 worst one changes those figures.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Short ways to make offers for tests."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What is typed is judged before it is converted, at a cost that its length bounds."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

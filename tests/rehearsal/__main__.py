@@ -1,7 +1,5 @@
 """`make rehearse`: machine, image or both."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

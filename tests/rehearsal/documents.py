@@ -1,7 +1,5 @@
 """The commands of a page of the documentation, in their order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

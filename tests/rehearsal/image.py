@@ -1,8 +1,6 @@
 """The steps of the Containerfile, done one by one in fresh Debian roots; the result then serves
 with a file system that is only read, under the account of the image."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The section "On a machine" of the documentation, typed into a fresh Debian, then used."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

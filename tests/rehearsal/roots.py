@@ -1,7 +1,5 @@
 """Fresh Debian roots, and scripts that run inside them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -17,8 +17,6 @@ The evidence tables hold most of it; here and in `stated_steps.csv` is what they
 rest on them as they are. A step without a source has that of its run.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from functools import cache

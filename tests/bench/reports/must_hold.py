@@ -3,8 +3,6 @@
 Runs are predicted without their team, rates of serving by constants fitted without theirs.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterator, Sequence

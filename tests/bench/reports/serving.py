@@ -4,8 +4,6 @@ A third of the questions in `serving_cases.csv` was set apart before anything wa
 rows are what NVIDIA's aiconfigurator works out from measured operators.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """How well sizing predicts ratios of throughput and hours of samples that it has not seen."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable
 

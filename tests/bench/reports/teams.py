@@ -1,7 +1,5 @@
 """How well the rules predict runs of teams that the fit has not seen, by kind of work."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Prints their addresses as JSON and serves until it is ended. Each call of AWS takes DELAY s.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import sys

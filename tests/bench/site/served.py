@@ -1,7 +1,5 @@
 """The site as it is run, two workers over the bundled catalog, and clients that load it."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import statistics

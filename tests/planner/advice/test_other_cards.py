@@ -1,7 +1,5 @@
 """Work is tied to the accelerator that is named; others that do it may cost far less."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -6,8 +6,6 @@ and countries. What every plan must keep to is worked out here from the request 
 parts, not by the rules of the planner.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

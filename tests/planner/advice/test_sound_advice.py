@@ -1,7 +1,5 @@
 """Answers that a reader would not sign, each asked as a team did."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpu_cost_planner import compare

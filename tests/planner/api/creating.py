@@ -1,7 +1,5 @@
 """A creation under an idempotency key."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rest_framework.test import APIClient

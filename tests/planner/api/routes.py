@@ -4,8 +4,6 @@ One row per operation. `needs` names a column of EXPECTED; `stranger` is what th
 another team gets, who has signed in but is no member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

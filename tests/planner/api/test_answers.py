@@ -1,7 +1,5 @@
 """Real answers are what the document says they are, and the document leaves nothing out."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Clients that public generators make from our document work as they are, typed throughout."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

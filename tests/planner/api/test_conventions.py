@@ -1,7 +1,5 @@
 """What every client may count on: keys, versions, limits, problem details."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A cursor that somebody made up is refused by name, whatever it holds."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every operation has an example, which is what it takes or gave; EXAMPLES=1 writes them anew."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

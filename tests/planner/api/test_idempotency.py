@@ -1,7 +1,5 @@
 """A creation that is sent twice under one key happens once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

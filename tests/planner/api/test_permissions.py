@@ -1,7 +1,5 @@
 """Who may do what: every route × method × caller, and no way into another team."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

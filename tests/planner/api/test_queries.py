@@ -1,7 +1,5 @@
 """A list costs the same number of queries however long it is."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

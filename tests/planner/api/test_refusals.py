@@ -1,7 +1,5 @@
 """A refusal names what was sent and what would do, also where the framework refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

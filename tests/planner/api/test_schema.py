@@ -1,7 +1,5 @@
 """The OpenAPI document holds: what it promises is what is answered, whatever is sent."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

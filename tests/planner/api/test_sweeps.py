@@ -1,7 +1,5 @@
 """A sweep over the API: its rows, its limits, and what becomes of it when a chunk fails."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

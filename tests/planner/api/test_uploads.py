@@ -1,7 +1,5 @@
 """Files come in as a stream, within limits, or not at all."""
 
-from __future__ import annotations
-
 import gc
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Files of usage over the API: the same sums as the command."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Two teams with one of everything that a team can keep, and everybody who may call."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass, field
 from typing import Any

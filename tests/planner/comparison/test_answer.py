@@ -1,7 +1,5 @@
 """The comparison end to end: one request, every scenario, one set of totals."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from pathlib import Path

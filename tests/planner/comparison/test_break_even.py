@@ -1,7 +1,5 @@
 """When owning pays: hours and share of the life."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What moves the expected cost, and where the advice turns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

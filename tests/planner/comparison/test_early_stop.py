@@ -1,7 +1,5 @@
 """What is owed if the work of a plan ends early: by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.costing.advice.early_stop import stop_after

@@ -1,7 +1,5 @@
 """What holds of the advised plan and its expected cost in any request."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """What holds of every plan, whatever was asked: accounting identities and monotone costs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from decimal import Decimal

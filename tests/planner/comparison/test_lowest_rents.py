@@ -1,7 +1,5 @@
 """Lowest prices of what a plan may rent, for sizing before there is a plan."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

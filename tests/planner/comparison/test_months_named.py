@@ -1,7 +1,5 @@
 """Choices that stand in some months alone: providers, servers on sale, capital."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

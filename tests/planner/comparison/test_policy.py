@@ -1,7 +1,5 @@
 """What to buy when, at prices of the market and at those of the large clouds."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Private offers keep to their dates and places, as catalog offers do."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any

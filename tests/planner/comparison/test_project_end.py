@@ -1,7 +1,5 @@
 """A project that may end: what is asked, what it costs then, and what is advised."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Owning a server, line by line, against figures worked by hand."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the answer lists as bought, committed to and reserved: every cohort and renewal once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """What each purchase option charges, line by line."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The futures: repeatable, faithful to the plan, wider with more spread."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

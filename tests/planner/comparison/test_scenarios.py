@@ -1,7 +1,5 @@
 """What each scenario may use, what it says when it cannot, and workloads of every kind."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from decimal import Decimal
 from math import ceil

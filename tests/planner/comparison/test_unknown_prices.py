@@ -1,7 +1,5 @@
 """Contract prices that the catalog lacks, and the price below which signing wins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of warnings: each is said where its condition holds, and nowhere else."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """What an answer says to a budget holder: true, complete, and naming what was really given."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

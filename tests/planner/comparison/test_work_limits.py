@@ -1,7 +1,5 @@
 """Every comparison ends within its work: with a true bound, with what it has, or refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every field of an answer says what it is and in which unit; months and options have one table."""
 
-from __future__ import annotations
-
 import datetime as dt
 import random
 from collections.abc import Iterator

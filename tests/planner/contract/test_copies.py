@@ -1,7 +1,5 @@
 """What a long plan works out holds up no short one."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 

@@ -1,7 +1,5 @@
 """One line asks for a comparison; what is not understood is named with the form."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

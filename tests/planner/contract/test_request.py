@@ -1,7 +1,5 @@
 """The comparison request: what it takes, and what it refuses by name."""
 
-from __future__ import annotations
-
 import datetime as dt
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Random requests on random small markets, for the properties that every answer must have."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small catalogs and requests for the tests of costing."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction

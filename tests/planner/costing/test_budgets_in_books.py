@@ -1,7 +1,5 @@
 """Budgets that are in the way, as the lines of a plan count them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Which plan is advised: by tables of costs in a few outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any

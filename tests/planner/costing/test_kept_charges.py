@@ -1,7 +1,5 @@
 """What a changed figure leaves alone is kept, and is what it would be if it were priced anew."""
 
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers that use every way of paying, for the tests of exports."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 from typing import Any

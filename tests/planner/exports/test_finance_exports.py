@@ -1,7 +1,5 @@
 """Loans, leases, fiscal years, people and other costs in the files that finance reads."""
 
-from __future__ import annotations
-
 import io
 from decimal import Decimal
 from functools import cache

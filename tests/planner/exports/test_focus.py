@@ -1,7 +1,5 @@
 """FOCUS rows: the identities and the rules that matter, without the validator."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io

@@ -4,8 +4,6 @@
 from the network, which is not done here; a release that brings more is held to them as well.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

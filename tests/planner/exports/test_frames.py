@@ -1,7 +1,5 @@
 """Frames of an answer: every figure once, exact money, one dtype for each kind of value."""
 
-from __future__ import annotations
-
 import csv
 import io
 from decimal import Decimal

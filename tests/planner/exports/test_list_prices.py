@@ -1,7 +1,5 @@
 """List prices of what is billed under contract discounts, which may end within the plan."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the files of a saved comparison say of its state, from draft to superseded."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.exports import Context

@@ -1,7 +1,5 @@
 """CSV and workbook: nothing that a person typed runs, numbers stay numbers, totals are live."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io

@@ -1,7 +1,5 @@
 """Cells and sheets of a workbook, read back by another library: names, and ids beside them."""
 
-from __future__ import annotations
-
 import io
 from decimal import Decimal
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The demo workspace: made once, whole, quiet afterwards."""
 
-from __future__ import annotations
-
 import io
 import re
 

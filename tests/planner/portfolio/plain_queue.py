@@ -1,7 +1,5 @@
 """A queue for accelerators, event by event: for tests to hold the planner's waits against."""
 
-from __future__ import annotations
-
 import heapq
 from collections import deque
 from itertools import accumulate

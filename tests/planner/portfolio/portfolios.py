@@ -1,7 +1,5 @@
 """Requests for portfolios at the bundled prices, small and quick to plan."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from functools import cache

@@ -1,7 +1,5 @@
 """Budgets of all projects together hold for the lines that a plan is shown with, to the cent."""
 
-from __future__ import annotations
-
 import functools
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What has to be approved for the first order of a portfolio."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.comparison import compare

@@ -1,8 +1,6 @@
 """What a group pays is at most what is left of the plan of all if the others leave it; what a
 project pays alone is as in its comparison, and moved by the rules for several."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Random portfolios of runs with deadlines: no dearer than their own answers, within budgets."""
 
-from __future__ import annotations
-
 import os
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The range of a portfolio's total: as planned to the cent, as in comparisons, and shared."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from types import SimpleNamespace

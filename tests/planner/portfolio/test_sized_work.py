@@ -1,7 +1,5 @@
 """Trainings among other projects: machines whole, for the hours of the work alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

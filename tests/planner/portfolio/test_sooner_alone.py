@@ -1,7 +1,5 @@
 """Runs of projects are done sooner than their deadlines ask where the plan of all costs less so."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is told of projects that budgets leave no room for, and of those that none serves."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

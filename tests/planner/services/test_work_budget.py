@@ -1,7 +1,5 @@
 """Who may ask for how much."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

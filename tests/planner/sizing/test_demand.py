@@ -1,7 +1,5 @@
 """Hours and peak of each month, given or sized, and what is refused."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

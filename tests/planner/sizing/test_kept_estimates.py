@@ -1,8 +1,6 @@
 """Estimates of every kind of work keep their figures: `kept_estimates.json` holds what each of many
 requests gives, or how it is refused. To record it anew, run this file: what changed is its diff."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

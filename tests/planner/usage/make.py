@@ -1,7 +1,5 @@
 """Small files of usage of our own making, with the traps of real ones."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

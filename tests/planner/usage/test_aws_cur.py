@@ -1,7 +1,5 @@
 """AWS Cost and Usage Report: what each kind of line counts."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Azure cost details, Google Cloud billing export and Oracle cost reports."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """What bills say is signed already, what stood idle and cost, and rules of projects."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import json

@@ -1,7 +1,5 @@
 """Forecasts against what followed, and demand as a plan takes it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import itertools
 import math

@@ -1,7 +1,5 @@
 """FOCUS of several providers: versions, gaps and corrections."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

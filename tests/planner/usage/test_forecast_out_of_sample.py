@@ -4,8 +4,6 @@ The weights were chosen on two public series. Here they are judged by processes 
 because they are made.
 """
 
-from __future__ import annotations
-
 import math
 from random import Random
 from statistics import fmean

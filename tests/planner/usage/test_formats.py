@@ -1,7 +1,5 @@
 """Tables in Parquet and of one's own, readings of monitors, and that no row is lost."""
 
-from __future__ import annotations
-
 import io
 import json
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Files that are damaged, hostile or something else: a clear refusal and bounded memory."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tracemalloc

@@ -1,7 +1,5 @@
 """Job files of every kind: accelerators, nodes and hours as stated, and questions for the rest."""
 
-from __future__ import annotations
-
 import json
 import time
 

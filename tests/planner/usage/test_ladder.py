@@ -1,7 +1,5 @@
 """How much to commit to: against hindsight on generated use, and against what is proven."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

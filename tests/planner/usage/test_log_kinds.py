@@ -1,7 +1,5 @@
 """Logs of clusters and monitors in every form that people have: the same hours of each."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -1,7 +1,5 @@
 """Several files of one bill: the same file, the same rows, the same month."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Folders and archives of bills, logs and declarations: the portfolio, the question, the pack."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Accounting of Slurm: allocations, not steps; accelerators once; months in proportion."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

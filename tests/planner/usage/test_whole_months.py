@@ -4,8 +4,6 @@ The months are made up (2026), their sums were worked out by a second program th
 with the readers. Prices in them are no evidence of prices.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Asking pages in tests."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

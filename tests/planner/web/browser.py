@@ -1,7 +1,5 @@
 """A real Chromium for tests: found on the machine, or Playwright's own."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What stands on a printed page."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 

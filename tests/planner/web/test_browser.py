@@ -1,7 +1,5 @@
 """The open pages in a real browser: clean, accessible, at every width and in both colours."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Errors of ours, as problem details and as a page without a database; uploads that are cut off."""
 
-from __future__ import annotations
-
 import errno
 import gc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page costs the same number of queries however much it lists."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test import Client

@@ -1,7 +1,5 @@
 """Tables and buttons in a real browser: none is cut off, and words stand apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.planner.web.browser import visit

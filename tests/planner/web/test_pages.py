@@ -1,7 +1,5 @@
 """Pages that anyone may open: what each must show, then what each refuses."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

@@ -1,7 +1,5 @@
 """What one visitor sees is kept by no cache; what everybody sees may be."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

@@ -1,7 +1,5 @@
 """What machines ask: answered by any address and over plain http, whatever is away."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

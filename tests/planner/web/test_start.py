@@ -1,7 +1,5 @@
 """The questions of the start page lead to the plan that they ask for."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

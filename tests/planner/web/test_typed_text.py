@@ -1,7 +1,5 @@
 """Numbers and texts typed into addresses, forms and logs: refused at once, never a 500."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 from urllib.parse import urlencode

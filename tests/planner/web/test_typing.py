@@ -1,7 +1,5 @@
 """What is typed survives a reload and the way back, in a real browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.planner.web.browser import visit

@@ -1,7 +1,5 @@
 """Exchange rates, regions and conditional reads."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.pricing.api.test_views import get, market  # noqa: F401 (fixtures)

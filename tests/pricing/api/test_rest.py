@@ -1,7 +1,5 @@
 """The plumbing of every REST view: errors, bodies, queries, pages, conditional requests."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

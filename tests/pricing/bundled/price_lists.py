@@ -1,7 +1,5 @@
 """A small catalog in a folder, as the one that comes along, and lists to add to it."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Adding price lists to a catalog: what is taken, what is not, and nothing lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

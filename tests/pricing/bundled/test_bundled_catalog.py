@@ -1,7 +1,5 @@
 """What must hold of the catalog that comes with the program."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter, defaultdict
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The bundled catalog read from its files is the one that the database gives."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loading the shipped catalog: through the checks, once, and never over newer prices."""
 
-from __future__ import annotations
-
 import datetime as dt
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One policy for every page: retries, deadlines, loopback, records, secrets."""
 
-from __future__ import annotations
-
 import datetime as dt
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whether a fetch of which a part failed, once published, is the truth but for that part."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One region, or one optional part, of a cloud fails in every way: all else is the truth."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
 from collections.abc import Callable

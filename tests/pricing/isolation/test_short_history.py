@@ -1,7 +1,5 @@
 """A spot history that lost rows on the way is not published; one that began lately is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

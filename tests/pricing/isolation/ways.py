@@ -3,8 +3,6 @@
 What a way does to a body is told by its kind: JSON, JSON in gzip, or XML of EC2.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Commands on a database that is not migrated: what is wrong and what to do, no traceback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`prices verify`: what is published reads back exactly, or the command says what does not."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from io import StringIO

@@ -1,7 +1,5 @@
 """A price that is not in the catalog is not a thing that is not sold."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 from collections.abc import Sequence

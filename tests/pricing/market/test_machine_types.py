@@ -1,7 +1,5 @@
 """The shipped tables of machines: exact fractions, known accelerators, no guesses."""
 
-from __future__ import annotations
-
 import datetime as dt
 from fractions import Fraction
 

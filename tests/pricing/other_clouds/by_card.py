@@ -5,8 +5,6 @@ October 2026 where such a machine was listed, and decoys beside them: what looks
 machine and is none.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from fractions import Fraction

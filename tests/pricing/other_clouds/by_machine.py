@@ -5,8 +5,6 @@ October 2026 where such a machine was listed, and decoys beside them: what looks
 machine and is none.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.pricing.other_clouds.truth import H100, Answer, Truth, truth_of

@@ -1,7 +1,5 @@
 """A smaller cloud on a free port of loopback."""
 
-from __future__ import annotations
-
 import json
 
 from tests.pricing.other_clouds import by_card, by_machine

@@ -1,7 +1,5 @@
 """Each other cloud against a server that speaks its API: all offers, no decoy, units proved."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What an offer of another cloud has to be, and how a test writes it down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Fetching from the fake AWS, with nothing of this machine's own AWS settings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

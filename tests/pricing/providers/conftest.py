@@ -1,7 +1,5 @@
 """A small AWS, and nothing of this machine's own AWS settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Short ways to run the Google Cloud adapter in tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pricing.ingest.provider import FetchContext, SkippedRow

@@ -1,7 +1,5 @@
 """What an adapter gave, by kind, as tests compare it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

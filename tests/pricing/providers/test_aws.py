@@ -1,7 +1,5 @@
 """The adapter against an AWS whose every price is known: no wrong one, none missing, none extra."""
 
-from __future__ import annotations
-
 import dataclasses
 import datetime as dt
 from decimal import Decimal

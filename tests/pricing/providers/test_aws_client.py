@@ -1,7 +1,5 @@
 """Credentials, endpoints, clocks and secrets of the AWS adapter."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

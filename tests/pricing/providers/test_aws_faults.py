@@ -1,7 +1,5 @@
 """What goes wrong on the way: either the whole truth comes, or nothing does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

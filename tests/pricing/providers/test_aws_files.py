@@ -1,7 +1,5 @@
 """Offer files as streams: any order of keys, any cut of the bytes, nothing from a torn one."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

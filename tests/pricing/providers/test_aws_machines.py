@@ -1,7 +1,5 @@
 """DescribeInstanceTypes → machines: which accelerator, and exactly how much of it."""
 
-from __future__ import annotations
-
 import datetime as dt
 from fractions import Fraction
 from typing import Any

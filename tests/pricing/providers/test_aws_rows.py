@@ -1,7 +1,5 @@
 """Every quirk of a price-list row: what becomes an offer, at which price, and what does not."""
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Azure over loopback: what is published equals what is sold, whatever surrounds it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Azure's pages: paging, other servers, faults, credentials."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator

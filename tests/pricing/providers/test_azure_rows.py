@@ -1,7 +1,5 @@
 """Rows of the Retail Prices API one by one: words, numbers, times, and rows gone wrong."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

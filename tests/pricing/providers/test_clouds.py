@@ -1,7 +1,5 @@
 """`refresh_prices azure gcp` against both clouds on loopback, up to what is published."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO

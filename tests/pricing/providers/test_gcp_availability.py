@@ -1,7 +1,5 @@
 """Google's machines: which there are, where they are, and what of them is not known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a SKU is, read from its words: each spelling that the catalog was seen to use."""
 
-from __future__ import annotations
-
 import pytest
 
 from pricing.market.offers import PurchaseOption

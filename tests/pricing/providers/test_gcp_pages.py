@@ -1,7 +1,5 @@
 """Google Cloud's pages: faults, credentials, addresses."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator

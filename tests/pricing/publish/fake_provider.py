@@ -1,7 +1,5 @@
 """A provider that gives what a test tells it to, and can fail on the way."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ Works on the database of DATABASE_URL, which must be its own and is emptied afte
 prints what it saw of each as JSON. Children are forked, so that one start of Django serves all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The faults that need processes of their own: killed, racing, without room."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

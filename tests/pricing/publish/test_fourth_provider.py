@@ -1,7 +1,5 @@
 """A fourth provider is one new file: no list, no migration, no edit anywhere else."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -5,8 +5,6 @@ Faults of an answer (500, 403, cut, HTML, empty, slow, loops, a bad token) are t
 `tests/pricing/isolation`, over servers.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace

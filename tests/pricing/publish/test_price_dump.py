@@ -1,7 +1,5 @@
 """A Parquet file of all prices gives what each list was on any day."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 from decimal import Decimal

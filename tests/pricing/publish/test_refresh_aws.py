@@ -1,8 +1,6 @@
 """refresh_prices aws against an AWS whose every price is known: what is published is the truth,
 and whatever goes wrong leaves the last revision as it was."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

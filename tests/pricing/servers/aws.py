@@ -4,8 +4,6 @@ quotas (JSON 1.1) and the public price files, all from one known market.
 Answers of EC2 are written by botocore's own model of them, so that boto3 reads what AWS sends.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import gzip
 import json

@@ -4,8 +4,6 @@
 the same market into what AWS sends, with all that AWS sends beside it.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The known market as AWS writes it down: rows of the price list, and the rows beside them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Azure on loopback: the Retail Prices API and what of Resource Manager the adapter asks."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

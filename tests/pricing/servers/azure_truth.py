@@ -4,8 +4,6 @@
 does, among rows that look like prices and are none, one for each oddity the API is known for.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Google Cloud on loopback: the billing catalog and what of Compute Engine the adapter asks."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

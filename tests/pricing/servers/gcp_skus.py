@@ -4,8 +4,6 @@ Each text and usage type is written the way the catalog writes it: `usageType` i
 much that is not on demand, "Nvidia" and "Tpu" come and go, places are written at will.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from copy import deepcopy

@@ -5,8 +5,6 @@ terms and region; `MACHINES` and `SLICES` what each machine is made of. `truth` 
 plain way. `tests.pricing.servers.gcp` tells the rates as SKUs of the billing catalog.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass

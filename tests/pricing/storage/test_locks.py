@@ -1,7 +1,5 @@
 """One refresh of a provider at a time, whatever folder for temporary files a process has."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

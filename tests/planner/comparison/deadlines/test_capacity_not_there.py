@@ -1,7 +1,5 @@
 """Machines by the hour that may not be there when work begins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

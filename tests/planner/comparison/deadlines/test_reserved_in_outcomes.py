@@ -1,7 +1,5 @@
 """What is reserved by date is paid for in every simulated outcome, used or not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any

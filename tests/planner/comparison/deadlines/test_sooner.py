@@ -1,7 +1,5 @@
 """Runs are done sooner than their deadlines ask where that costs less."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Commitments, leases, credits and minimum spends: owed, used first, and counted by hand."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

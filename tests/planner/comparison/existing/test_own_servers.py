@@ -1,7 +1,5 @@
 """Whether to keep or to sell what is owned, by hand: nothing varies, nothing is discounted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.planner.comparison.compared import Compared, compared

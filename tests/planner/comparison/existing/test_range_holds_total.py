@@ -1,7 +1,5 @@
 """The total of a plan lies in its range: what is signed at a price does not move it out."""
 
-from __future__ import annotations
-
 import os
 import random
 from typing import Any

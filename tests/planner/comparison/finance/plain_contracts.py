@@ -1,7 +1,5 @@
 """Loans and leases counted payment by payment, for the plain model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What a month's data costs in each place, for the plain model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,8 +1,6 @@
 """A plan's money counted again, month by month in plain loops: nothing of the planner but what the
 plan buys and the hours that it uses."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from math import ceil

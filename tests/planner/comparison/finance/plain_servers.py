@@ -1,7 +1,5 @@
 """Servers bought, owned and leased, counted month by month for the plain model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests with every instrument at once, from a seed."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

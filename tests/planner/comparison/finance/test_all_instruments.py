@@ -1,8 +1,6 @@
 """Requests with every instrument at once against a plain model, and every sum: 6 of them, 1,000
 under FUZZ=1."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

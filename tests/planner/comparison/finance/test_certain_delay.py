@@ -1,7 +1,5 @@
 """A delay that is certain is part of the plan: its total, its payback and its words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Yen have no decimals (ISO 4217): lines are whole, totals add up, and no interface shows any."""
 
-from __future__ import annotations
-
 import csv
 import io
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Payback by the months in which cash is paid, and what a loan says of its deposit."""
 
-from __future__ import annotations
-
 import datetime as dt
 import random
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """When prices and deliveries of servers are unsure: defaults, what is given, answers of before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Fiscal years, returns and leases of an answer: what sums to what, and what each says."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

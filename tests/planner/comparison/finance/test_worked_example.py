@@ -1,7 +1,5 @@
 """The worked example of the guide to loans, leases and fiscal years, computed as it says."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

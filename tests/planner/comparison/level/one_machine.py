@@ -1,7 +1,5 @@
 """One private offer against one server, with nothing on either side but what a test names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.comparison import compare

@@ -1,7 +1,5 @@
 """Data by tier and place, at home and away: the guide's example, and plain arithmetic at random."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

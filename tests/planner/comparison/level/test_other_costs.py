@@ -1,7 +1,5 @@
 """Costs beside machines: in the lines, the totals, the budgets and the risk of their scenarios."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

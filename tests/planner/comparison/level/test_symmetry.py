@@ -1,7 +1,5 @@
 """A server with a cloud machine's price, terms and rules costs what the cloud machine costs."""
 
-from __future__ import annotations
-
 import random
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The worked examples of the guide to the same rules on both sides, computed as it says."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Published calculations put to the API: owning at no cost but what a case names, undiscounted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil

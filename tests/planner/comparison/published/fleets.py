@@ -1,7 +1,5 @@
 """Published calculations of fleets, contracts and what is paid once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tests.planner.comparison.published.asking import ask

@@ -1,7 +1,5 @@
 """Published calculations of one machine, owned or rented."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from tests.planner.comparison.published.asking import ask

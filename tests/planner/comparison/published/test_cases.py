@@ -4,8 +4,6 @@
 out says why.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping
 from functools import cache

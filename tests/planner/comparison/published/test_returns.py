@@ -1,7 +1,5 @@
 """Published ways of reckoning with leases, annual flows and returns, through the API."""
 
-from __future__ import annotations
-
 import pytest
 from rest_framework.test import APIClient
 

@@ -1,7 +1,5 @@
 """Consumer cards, nodes for what is sized; how to lift each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Edition 2: sized work runs on nodes that hold it and are joined as its layout needs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What an answer says of commitments depends on what its catalog knows of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Other clouds and marketplaces: on the market, in a plan where they are asked for."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Edition 2 of the rules: what a plan may choose from, and what a commitment costs."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A budget for all payments of a plan, as a request gives it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

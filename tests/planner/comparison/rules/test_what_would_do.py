@@ -1,8 +1,6 @@
 """Where no plan keeps to the limits: which of them lifted alone makes one possible, and for what.
 And which plans are not worth naming, whatever they save."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

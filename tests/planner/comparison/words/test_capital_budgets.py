@@ -1,7 +1,5 @@
 """What the verdict says of capital budgets: what they leave, keep out and would be worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """What the verdict says of budgets: what counts against them, and in which month."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 

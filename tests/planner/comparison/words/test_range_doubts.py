@@ -1,7 +1,5 @@
 """What the range of a total leaves out, and that it does not hold, is said beside it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The verdict of a comparison: every figure against one worked out by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from decimal import Decimal

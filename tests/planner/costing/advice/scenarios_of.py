@@ -1,7 +1,5 @@
 """Scenarios of a few lines, their figures chosen so that sums are done in the head."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The parts of a decision: what is done, how often, for how much, in the order of money."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Payback, capital to approve and contracts to sign, on lines that are summed in the head."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

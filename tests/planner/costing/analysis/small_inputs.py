@@ -1,7 +1,5 @@
 """Sources of a plan of two months, small enough to be costed by hand."""
 
-from __future__ import annotations
-
 import datetime as dt
 from types import MethodType, SimpleNamespace
 from typing import Any

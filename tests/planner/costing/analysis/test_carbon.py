@@ -1,7 +1,5 @@
 """Energy and carbon of single sources, computed by hand."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

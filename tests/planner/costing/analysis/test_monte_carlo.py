@@ -1,7 +1,5 @@
 """Draws of the simulation: their bias, their spread and how they are summed up."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

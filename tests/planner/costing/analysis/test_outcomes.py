@@ -1,7 +1,5 @@
 """Joint samples: demand without a drift, prices of their own processes, the same for a seed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

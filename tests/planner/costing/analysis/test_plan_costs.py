@@ -1,7 +1,5 @@
 """A plan as samples see it: what it has signed, what it starts later and what it rents."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

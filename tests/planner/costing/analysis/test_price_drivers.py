@@ -1,7 +1,5 @@
 """Which price process moves which source."""
 
-from __future__ import annotations
-
 import datetime as dt
 from types import SimpleNamespace
 from typing import Any

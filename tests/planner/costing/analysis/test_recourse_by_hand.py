@@ -1,7 +1,5 @@
 """A plan of two or three months in one sample, costed by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

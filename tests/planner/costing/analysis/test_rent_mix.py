@@ -1,7 +1,5 @@
 """What a plan rents and at which prices, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What a request and its assumptions say of the spread, and what spreads as defaults."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples as the optimiser sees them, and what is drawn of prices."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

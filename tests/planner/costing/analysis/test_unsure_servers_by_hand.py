@@ -1,7 +1,5 @@
 """Servers that cost something else than planned or come late, costed by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

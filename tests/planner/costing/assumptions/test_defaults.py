@@ -1,7 +1,5 @@
 """What a comparison assumes where the request says nothing."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

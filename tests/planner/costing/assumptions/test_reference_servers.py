@@ -1,7 +1,5 @@
 """The servers that can be bought."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.costing.assumptions import reference_servers

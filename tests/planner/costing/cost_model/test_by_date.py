@@ -1,7 +1,5 @@
 """Reservations by date: whole days, the most machines, the longest stretch of months."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 

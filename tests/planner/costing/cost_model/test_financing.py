@@ -1,7 +1,5 @@
 """Loans, hire purchase and leases against a balance kept by hand, payment by payment."""
 
-from __future__ import annotations
-
 import datetime as dt
 import random
 from typing import Any

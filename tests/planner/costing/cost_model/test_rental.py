@@ -1,7 +1,5 @@
 """What offers charge under each purchase option, by hand."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

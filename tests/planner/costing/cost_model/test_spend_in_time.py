@@ -1,7 +1,5 @@
 """When bills are paid, what credits and minimum spends make of them, and what a unit is for."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Spot that is not there is paid on demand, and what people add to an hour rented."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 from typing import Any

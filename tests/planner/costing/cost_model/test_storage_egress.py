@@ -1,7 +1,5 @@
 """Data kept and carried out: by volume, by place and by the hour."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Limits on places hold for every offer of a plan, of the catalog and private ones alike."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Which offers survive: nothing that another beats, everything that may matter."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Places in words that people use are answered with those that a request takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Work is counted, and what is left out for lack of it makes no answer wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.costing.optimizer.model import Effort

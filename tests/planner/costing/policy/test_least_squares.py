@@ -1,7 +1,5 @@
 """Policies on small trees, against dynamic programming by enumeration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Moves cost what plans cost: sample by sample, with all that may go otherwise than planned."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

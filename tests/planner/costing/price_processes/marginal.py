@@ -1,7 +1,5 @@
 """The distribution of one price by itself, drawn otherwise than in paths."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a folder of price lists to parameters, on histories made for the purpose."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One price: its mean, its quantiles, its units."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What was really used and paid, kept and held against the plan."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io

@@ -1,7 +1,5 @@
 """Files of what was used and paid, read row by row: they may hold anything."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from decimal import Decimal

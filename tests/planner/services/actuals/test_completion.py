@@ -1,7 +1,5 @@
 """What a plan will have cost when it ends, and what the budget leaves of it."""
 
-from __future__ import annotations
-
 import io
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Months that were uploaded before they were over: no measure of use, and not paid for yet."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 from decimal import Decimal

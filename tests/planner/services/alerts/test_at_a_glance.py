@@ -1,7 +1,5 @@
 """Projects at a glance, and what waits for whom."""
 
-from __future__ import annotations
-
 import io
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """The budget watch: new prices, watched projects priced again, alerts told once."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 from decimal import Decimal

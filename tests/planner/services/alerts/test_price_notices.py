@@ -1,7 +1,5 @@
 """Prices that are not published are told to operators, once."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A copy of the database in use comes back whole into an empty one, and nowhere else."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

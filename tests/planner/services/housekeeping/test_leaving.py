@@ -1,7 +1,5 @@
 """Teams and accounts go with all that is theirs alone."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

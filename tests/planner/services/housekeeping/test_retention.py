@@ -1,7 +1,5 @@
 """Old rows go by their age, those that somebody still needs stay."""
 
-from __future__ import annotations
-
 import datetime as dt
 from typing import Any
 

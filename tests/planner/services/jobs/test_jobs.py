@@ -1,7 +1,5 @@
 """Jobs: done once whatever goes meanwhile, cancelled when asked, honest about what went wrong."""
 
-from __future__ import annotations
-
 import datetime as dt
 import threading
 import time

@@ -1,7 +1,5 @@
 """What Prometheus is told of jobs, deliveries and prices; what nobody knows is absent."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 import pytest

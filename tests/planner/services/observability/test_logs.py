@@ -1,7 +1,5 @@
 """What is logged and reported of a request, and what is not."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -1,7 +1,5 @@
 """Comparisons that a process computes at the same time."""
 
-from __future__ import annotations
-
 from threading import Event, Thread
 from typing import Any
 

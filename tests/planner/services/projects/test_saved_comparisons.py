@@ -1,7 +1,5 @@
 """Saved comparisons: frozen, recalculated with reasons, approved in turn."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable
 from typing import Any

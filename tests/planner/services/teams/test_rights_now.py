@@ -1,7 +1,5 @@
 """Room and rights are judged again when an answer that took long to compute is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any

@@ -1,7 +1,5 @@
 """What a comparison inherits from its team, and that it says so."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """Teams: founding, inviting, roles, leaving, settings, the audit log."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

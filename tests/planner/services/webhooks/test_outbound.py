@@ -1,7 +1,5 @@
 """No message reaches inside our own network, whatever its address looks like."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import socket

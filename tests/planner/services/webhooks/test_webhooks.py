@@ -1,7 +1,5 @@
 """Messages on events, sent through Apprise, with retries that end."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import logging

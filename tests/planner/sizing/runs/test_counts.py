@@ -1,7 +1,5 @@
 """On how many accelerators a run is counted: near the fewest hours, in time, as they are rented."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An estimate says why its figures may be doubted and what they leave out, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The board pack: one to three pages whose figures are those of the answer."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

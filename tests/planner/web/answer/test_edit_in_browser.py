@@ -1,7 +1,5 @@
 """A change in place in a real browser: the new total is said and can be undone."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

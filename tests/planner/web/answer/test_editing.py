@@ -1,7 +1,5 @@
 """Assumptions edited in place: new figures for an open answer, or messages beside the box."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """What the first screen of an answer says before anything is unfolded."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

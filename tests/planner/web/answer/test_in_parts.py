@@ -1,7 +1,5 @@
 """The page of an answer is sent in two parts; whatever happens between them is told."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A page without a plan: what would do, and the link that asks for it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures of the verdict on the page: shares, prices paid, the mark of the payback."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from types import SimpleNamespace
 

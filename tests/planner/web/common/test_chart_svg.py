@@ -1,7 +1,5 @@
 """Charts as SVG: every figure lies where its value is, and is said when pointed at."""
 
-from __future__ import annotations
-
 import datetime as dt
 from xml.etree.ElementTree import Element, fromstring
 

@@ -1,7 +1,5 @@
 """Figures with units, and how old prices are, with and without a value."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 from decimal import Decimal

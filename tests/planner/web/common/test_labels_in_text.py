@@ -1,7 +1,5 @@
 """Sentences of the core on pages: fields as the form labels them, accelerators by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.web.common.fields import with_labels

@@ -1,7 +1,5 @@
 """What a server on the open network must do: secure headers, complete and compressible files."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The address of a page is the request."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """One accelerator: the cheapest of each provider in each way of paying."""
 
-from __future__ import annotations
-
 from django.urls import reverse
 
 from planner.web.market.accelerator import WAYS, list_providers

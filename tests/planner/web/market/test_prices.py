@@ -1,7 +1,5 @@
 """Prices of the market: which are known, and the history of one as a chart."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import io

@@ -1,7 +1,5 @@
 """The form of a plan: boxes drawn from the schema, all else as JSON, the hardware chooser."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """What a plan may choose from: the form's boxes, the request, and the assumptions of the answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import QueryDict

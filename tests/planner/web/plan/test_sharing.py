@@ -1,7 +1,5 @@
 """A shared link gives the same answer on another day, and says what has changed since."""
 
-from __future__ import annotations
-
 import datetime as dt
 from urllib.parse import parse_qs
 

@@ -1,7 +1,5 @@
 """A bill or a log on the page: preview, columns to agree to, and the plan that starts from it."""
 
-from __future__ import annotations
-
 import html
 import re
 from urllib.parse import parse_qs, urlsplit

@@ -1,7 +1,5 @@
 """Every page of a team and how it is called: one row for each address and method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any

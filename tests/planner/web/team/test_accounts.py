@@ -1,7 +1,5 @@
 """Account pages: our layout, sign-up open or closed, the company's sign-in where configured."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

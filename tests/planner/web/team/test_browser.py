@@ -1,7 +1,5 @@
 """The team's pages in a real browser: light and dark, wide and narrow, with and without scripts."""
 
-from __future__ import annotations
-
 import datetime as dt
 import io
 import os

@@ -1,7 +1,5 @@
 """The dashboard: budget, plan, actual, state, what moved; and which team one is in."""
 
-from __future__ import annotations
-
 import re
 
 from django.test import Client

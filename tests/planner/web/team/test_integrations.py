@@ -1,7 +1,5 @@
 """Tokens: secrets shown once, revoked at once; and the audit log of it all."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

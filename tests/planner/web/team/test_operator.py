@@ -1,7 +1,5 @@
 """Refreshes for operators, and jobs for everybody whose they are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 

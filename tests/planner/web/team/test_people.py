@@ -1,7 +1,5 @@
 """Members, their roles, and invitation links."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

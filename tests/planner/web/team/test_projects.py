@@ -1,7 +1,5 @@
 """A project's page: what is kept, plan against actual."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 

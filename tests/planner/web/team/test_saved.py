@@ -1,7 +1,5 @@
 """A saved comparison: frozen, moved from state to state, recalculated, exported."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """From the plan page into a project."""
 
-from __future__ import annotations
-
 import datetime as dt
 from html import unescape
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Sentences of the team's pages, one state after the other."""
 
-from __future__ import annotations
-
 import datetime as dt
 from decimal import Decimal
 from typing import Any

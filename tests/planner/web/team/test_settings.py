@@ -1,7 +1,5 @@
 """What comparisons inherit: name and currency, contract prices, defaults, server quotes."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

@@ -1,7 +1,5 @@
 """Signing in: limits by account and address, the second factor, the company's sign-in alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

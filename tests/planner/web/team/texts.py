@@ -1,7 +1,5 @@
 """What a person reads on a page."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

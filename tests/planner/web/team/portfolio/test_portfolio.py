@@ -1,7 +1,5 @@
 """Team → Portfolio: the plan for ticked projects, and what is kept."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.models import Job, Role, SavedPortfolio
