@@ -24,8 +24,10 @@ def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture(autouse=True, scope="module")
 def _solved_once(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Where the optimiser itself is not tested, equal models share their solution."""
-    with nullcontext() if "optimizer" in request.path.parts else solving_once():
+    """Equal models share their solution, but where the optimiser, or that it answers twice alike,
+    is tested."""
+    solves_anew = {"optimizer", "test_worst_requests.py"} & {*request.path.parts}
+    with nullcontext() if solves_anew else solving_once():
         yield
 
 

@@ -49,6 +49,7 @@ def policy_of(one: Compared) -> PolicyAnswer:
     return found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("usd_per_hour", [2.0, 2.5, 3.0, 3.5])
 def test_at_prices_of_the_market_it_pays_to_decide_again(usd_per_hour: float) -> None:
     """On paths that neither the policy nor the answer has seen."""
