@@ -45,9 +45,6 @@ def demand(answer: ComparisonAnswer) -> str:
     return f"{hours} accelerator-hours of {get(work.accelerator).name} at a peak of {peak}."
 
 
-# Tables ---------------------------------------------------------------------------------------
-
-
 def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[list[str]]]:
     """Label → rows of every table that the answer fills."""
     every = {
@@ -258,9 +255,6 @@ def energy(answer: ComparisonAnswer) -> list[list[str]]:
             names += f" Power not known of {', '.join(one.unknown_power)}."
         rows.append([group_title(group), kwh, carbon, names.strip()])
     return rows
-
-
-# Prose ----------------------------------------------------------------------------------------
 
 
 def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[str]:

@@ -151,9 +151,6 @@ def test_when_it_pays_back_is_said_in_words(month: str | None, words: str) -> No
     assert payback_words(answer.model_copy(update={"verdict": verdict})) == words
 
 
-# Prices ---------------------------------------------------------------------------------------
-
-
 def test_every_state_of_a_price_is_told_from_the_others() -> None:
     day, later = dt.date(2026, 3, 9), dt.date(2026, 6, 18)
     place = {"accelerator": "nvidia-h100-80gb-sxm", "provider": "aws"}

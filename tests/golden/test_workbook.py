@@ -225,9 +225,6 @@ def _by_date(answer: ComparisonAnswer) -> Decimal:
     return sum((one.amount for one in ahead), Decimal(0))
 
 
-# Formulas -----------------------------------------------------------------------------------
-
-
 def cells(name: str, sheet: str, address: str) -> list[Any]:
     """Values of a range, which may name its sheet."""
     if "!" not in address:

@@ -73,9 +73,6 @@ def _load_libraries() -> None:
         importlib.import_module(name)
 
 
-# Tests on unchanged code ----------------------------------------------------------------------
-
-
 def _measure(jobs: Sequence[Job], workers: int) -> list[Reach]:
     """What each test reaches, in the order in which pytest collects them."""
     files = sorted({test for _, tests in jobs for test in tests})
@@ -116,9 +113,6 @@ def _refuse_failure(folder: str, failed: bool) -> None:
         sys.exit(f"Tests in {folder} fail without any mutant: run them with pytest.")
 
 
-# Tests of mutants -----------------------------------------------------------------------------
-
-
 def _import_and_test(mutant: Mutant, tests: Sequence[Reach]) -> int:
     mutate_import(mutant)
     return _with_collected(_files([tests]), partial(_run_up_to_a_failure, tests))
@@ -156,9 +150,6 @@ def _files(selections: Iterable[Sequence[Reach]]) -> list[str]:
 def _limit(tests: Sequence[Reach]) -> float:
     """Seconds of the processor that the tests of a mutant may use."""
     return LEAST_SECONDS + TIMES_AS_LONG * sum(one.seconds for one in tests)
-
-
-# Processes ------------------------------------------------------------------------------------
 
 
 class _Plugin:

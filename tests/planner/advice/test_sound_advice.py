@@ -20,9 +20,6 @@ def verdict(answer: ComparisonAnswer) -> Verdict:
     return answer.verdict
 
 
-# Credits --------------------------------------------------------------------------------------
-
-
 def credits(*providers: str) -> dict[str, Any]:
     terms = {"amount": 100_000, "expires": "2027-12"}
     return {"credits": [{"label": one, "provider": one, **terms} for one in providers]}
@@ -35,9 +32,6 @@ def test_the_same_machines_in_other_months_are_no_rival() -> None:
     assert advice.against is None or "contract" not in str(advice.decision)
 
 
-# What would change the advice -----------------------------------------------------------------
-
-
 def test_hours_that_change_no_bill_change_no_advice() -> None:
     """A machine of eight is rented all month for 5,840 hours or for half of them, so the server
     bought in its place saves as much: a fall by 42 % was said to end that."""
@@ -48,9 +42,6 @@ def test_hours_that_change_no_bill_change_no_advice() -> None:
     assert "workload.hours" not in turns
     assert "rental_prices.demand" in turns
     assert verdict(half).headline == verdict(whole).headline
-
-
-# Servers --------------------------------------------------------------------------------------
 
 
 def test_work_of_one_card_is_not_explained_by_a_rack() -> None:

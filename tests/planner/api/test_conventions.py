@@ -26,9 +26,6 @@ def client(work: Workspace) -> APIClient:
     return client
 
 
-# Versions ---------------------------------------------------------------------------------
-
-
 def test_a_stale_edit_fails(client: APIClient) -> None:
     created = create(client, "k")
     where, seen = created["Location"], created["ETag"]
@@ -72,9 +69,6 @@ def test_the_market_is_read_again_at_no_cost_until_it_changes(path: str, work: W
         assert now.status_code == 200
 
 
-# Bodies -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("depth", [40, 100_000])
 def test_deep_json_is_refused(client: APIClient, depth: int) -> None:
     body = b'{"name": "A", "workload": ' + b"[" * depth + b"]" * depth + b"}"
@@ -85,9 +79,6 @@ def test_deep_json_is_refused(client: APIClient, depth: int) -> None:
 def test_a_body_beyond_the_limit_is_too_large(client: APIClient, size: int) -> None:
     refused = client.post(PROJECTS, {"name": "A", "description": "x" * size}, format="json")
     assert (refused.status_code, refused["Content-Type"]) == (413, "application/problem+json")
-
-
-# Jobs, limits -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prefer", ["respond-async", "wait=10, Respond-Async; x=1"])

@@ -103,9 +103,6 @@ def test_other_texts_are_no_amounts(text: str) -> None:
     assert caught.value.field == "finance.tax_rate"
 
 
-# Shares of one whole, rounded together ----------------------------------------------------
-
-
 WHOLES = [
     (0.8749, 0.1249, 0.0002),
     (0.87499999963, 0.125),

@@ -135,9 +135,6 @@ def test_what_cannot_be_counted_with_is_refused(fields: dict[str, Any], field: s
     assert refusal(**fields).field == field
 
 
-# The horizon that a request's deadlines ask for, where it names none ----------------------
-
-
 TRAINING: dict[str, Any] = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
 
 
@@ -176,9 +173,6 @@ def test_a_deadline_beyond_the_longest_horizon_leaves_the_longest() -> None:
 def test_anything_may_be_asked(value: Any) -> None:
     for part in ({"runs": value}, value, {"runs": [{"deadline": value}]}):
         assert months_to_last_deadline({"start": "2027-01", "workload": part}) is None
-
-
-# One rule says which places keep to the limits of a request, whatever asks it -------------
 
 
 Places = set[tuple[str, str]]
@@ -228,9 +222,6 @@ def test_limits_that_leave_no_place_together_are_named(limits: Any, words: str) 
     clause = describe_conflict(PlaceLimits(read_place_limits(Constraints(**limits)), regions))
     assert words in clause
     assert bool(clause) is bool(words)
-
-
-# A field that a request does not have is answered with the one that was meant -------------
 
 
 TEN_HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}

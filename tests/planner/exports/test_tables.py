@@ -99,8 +99,6 @@ def test_no_cell_of_a_csv_runs(form: str) -> None:
         assert is_number or not cell.lstrip().startswith(("=", "+", "-", "@", "\t", "\r")), cell
 
 
-# Workbook ---------------------------------------------------------------------------------
-
 OURS = ("=SUMIFS(", "=SUM(")
 
 
@@ -163,8 +161,6 @@ def test_the_workbook_holds_what_was_asked_for() -> None:
         "custom_offers.0.usd_per_hour": 2,
     }
 
-
-# What a saved comparison is ----------------------------------------------------------------
 
 AT = dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.UTC)
 STEPS = (Step("draft", "ada", AT), Step("submitted", "ada", AT), Step("approved", "bo", AT))

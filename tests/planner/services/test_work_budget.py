@@ -69,9 +69,6 @@ def test_a_job_spends_its_own_budget(settings, work):
     assert done.state == JobState.SUCCEEDED
 
 
-# Whom a request counts for, with proxies in front and without -----------------------------
-
-
 FORGED = {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "1.1.1.1, 198.51.100.7"}
 
 

@@ -127,9 +127,6 @@ def test_long_texts_are_not_written_out_for_each_row():
             read(content)
 
 
-# Prometheus over DCGM, and OpenCost -------------------------------------------------------
-
-
 def series(values, **labels):
     metric = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "modelName": "NVIDIA H100 80GB HBM3"}
     return {"metric": metric | {"gpu": "0", "Hostname": "n1"} | labels, "values": values}
@@ -220,9 +217,6 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
     assert hours_by(usage.ledger, "project") == {"chat": 96.0, "vision": 4.5}
     assert list(unused_hours(usage).values()) == [24.0]
     assert reasons(usage) == {"accelerator_use": 2, "no_accelerator": 1, "idle": 1}
-
-
-# One's own tables: exact columns, close ones after asking, locales and workbooks ----------
 
 
 def test_hours_of_machines_are_multiplied_and_unknown_machines_named():

@@ -195,8 +195,6 @@ def test_any_damage_is_refused_or_accounted(content, data):
         assert usage.ledger.rows == sum(usage.ledger.reasons.values())
 
 
-# Workbooks --------------------------------------------------------------------------------
-
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 FIRST, SHARED = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
 NAMED = (

@@ -78,9 +78,6 @@ def types(answer) -> list[str]:
     return [row["instance_type"] for row in answer["results"]]
 
 
-# Offers -----------------------------------------------------------------------------------
-
-
 def test_an_offer_has_exactly_the_fields_of_the_contract(get):
     answer = get("offers/?instance_type=p5.48xlarge&purchase_option=on_demand")
     (row,) = answer["results"]
@@ -253,9 +250,6 @@ def test_a_page_of_offers_costs_one_query_once_the_catalog_is_known(
     client.get("/api/v1/offers/")
     with django_assert_num_queries(1):
         client.get("/api/v1/offers/?sold_now=true")
-
-
-# The rest ---------------------------------------------------------------------------------
 
 
 def test_price_history_shows_each_change_with_its_date(get):

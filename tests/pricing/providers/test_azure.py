@@ -132,9 +132,6 @@ def test_trap_7_a_converted_price_is_not_taken_for_the_local_one() -> None:
     assert set(reasons(rows)) == {"converted price, not in US dollars"}
 
 
-# Resource SKUs ----------------------------------------------------------------------------
-
-
 def sku(name: str, gpus: str, places: tuple[str, ...] = ("westeurope",)) -> Row:
     return {
         "resourceType": "virtualMachines",

@@ -78,8 +78,6 @@ def test_an_empty_price_list_is_no_price_list() -> None:
         fetched(server.settings)
 
 
-# Faults -----------------------------------------------------------------------------------
-
 PASSING = {
     "429": lambda: Fault.burst(MAX_CALLS - 1),
     "500": lambda: Fault.error(MAX_CALLS - 1),
@@ -132,9 +130,6 @@ def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureS
 def test_refused_credentials_say_what_to_do(server: AzureServer, status: int) -> None:
     server.faults.append(Fault.error(None, status=status, matches=is_skus))
     assert "AZURE_SUBSCRIPTION_ID empty" in unread(server)
-
-
-# Credentials and addresses ----------------------------------------------------------------
 
 
 def test_loopback_is_asked_without_credentials(

@@ -134,9 +134,6 @@ def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(google.auth, "default", default)
 
 
-# Credentials and addresses ----------------------------------------------------------------
-
-
 def test_loopback_is_asked_without_credentials(
     server: GcpServer, caplog: pytest.LogCaptureFixture
 ) -> None:

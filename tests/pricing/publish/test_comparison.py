@@ -31,9 +31,6 @@ def held(*offers, **state) -> list[str]:
     return [part.describe() for part in judge(*offers, **state).held_parts]
 
 
-# Rows -------------------------------------------------------------------------------------
-
-
 def test_a_sound_offer_passes():
     result = judge(GOOD)
     assert (result.offers, result.rejected_rows, result.held_parts) == ((GOOD,), (), ())
@@ -161,8 +158,6 @@ def test_force_lets_through_what_is_improbable_and_nothing_that_is_wrong():
     assert [row.reason for row in result.rejected_rows] == [rows.NO_PRICE]
 
 
-# Parts that wait --------------------------------------------------------------------------
-
 OPTIONS = (PurchaseOption.ON_DEMAND, RESERVED, SPOT)
 MARKET = tuple(
     offer(
@@ -283,9 +278,6 @@ def test_trap_7_a_currency_label_changed_over_the_same_number_waits():
         for o in MARKET
     ]
     assert held(*converted, published=MARKET, exchange_rates=rates) == []
-
-
-# What a list lacks ------------------------------------------------------------------------
 
 
 def read_again(published, came, absences=None, day=NEXT, **batch) -> Comparison:

@@ -110,8 +110,6 @@ def test_what_changed_is_told_and_kept():
     assert revision.moves[0]["ratio"] == 0.5
 
 
-# Quarantine -------------------------------------------------------------------------------
-
 DEAR = (replace(THREE[0], price_per_hour=Decimal("5504")), *THREE[1:])
 REASON = "on demand of p5 in us-east-1: 1 price, × 100 of what is published"
 State = QuarantinedPart.State

@@ -112,9 +112,6 @@ def test_a_run_that_was_killed_is_noted_by_the_next():
     assert killed.message == "the process ended before the refresh did"
 
 
-# Faults -----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def before():
     one(FakeProvider())

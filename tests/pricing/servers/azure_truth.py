@@ -138,9 +138,6 @@ def _offer(vm: Vm, option: PurchaseOption, price: str, **terms: Any) -> Offer:
     )
 
 
-# The rows of the API ----------------------------------------------------------------------
-
-
 def price_rows() -> list[Row]:
     """All rows, those of the truth and the others, in an order that helps nobody."""
     rows = [row for vm in VMS for row in rows_of(vm)]

@@ -38,9 +38,6 @@ def servers(owning: Mapping[str, Any] = OWNING, **fields: Any) -> Compared:
     )
 
 
-# Money ----------------------------------------------------------------------------------------
-
-
 def test_totals_are_nominal_and_present_values_discounted() -> None:
     """600 h: 4,380 USD a month for 730 h at 6, or 6,000 for 600 h at 10: 1,620 a month less."""
     told = compared(catalog(RENT, TERM), hours=600, **YEAR, **TEN_PERCENT).answer.verdict
@@ -140,9 +137,6 @@ def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> No
     assert name_rival(block, rent, found.inputs) == "reserving by date"
 
 
-# Certainty ------------------------------------------------------------------------------------
-
-
 def doubted(
     chances: Mapping[str, float],
     means: Mapping[str, float],
@@ -207,9 +201,6 @@ def test_for_a_small_job_owning_is_no_question(price: str, hours: float, is_smal
         assert answer.drivers == ()
 
 
-# Cheaper if -----------------------------------------------------------------------------------
-
-
 def lifted(request: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
     """The request with one field given."""
     section, _, name = field.rpartition(".")
@@ -233,9 +224,6 @@ def test_each_alternative_saves_what_a_comparison_with_the_field_lifted_saves() 
         assert abs(float(one.saving) - saved) < 0.005 * found.expected_cost, one.field
         assert float(one.saving) > found.expected_cost * 0.015
         assert one.total == again.advised.total_cost
-
-
-# Amounts ----------------------------------------------------------------------------------
 
 
 def test_what_tax_saves_after_the_plan_is_not_called_owed() -> None:

@@ -60,9 +60,6 @@ def test_the_plan_to_pay_back_against_is_the_cheapest_that_buys_nothing() -> Non
     assert best_without_buying({owned.key: owned, broken.key: broken}) is None
 
 
-# Contracts ------------------------------------------------------------------------------------
-
-
 def test_a_contract_is_owed_to_its_end_with_what_is_paid_upfront() -> None:
     """Six months of 100 and 50 upfront; data beside it is no obligation."""
     lines = [line(0, "upfront", 50, "c"), *monthly("commitment", [100] * 6, "c"),

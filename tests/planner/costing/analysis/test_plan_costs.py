@@ -32,9 +32,6 @@ def table(*rows: tuple[float, float]) -> Any:
     return pytest.approx(np.array(rows))
 
 
-# Units -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("taxed", "left"), [(True, KEEP), (False, 1.0)])
 def test_a_server_is_priced_by_its_purchase_and_its_resale(taxed: bool, left: float) -> None:
     found = measure_units(to_buy(taxes_capital=taxed), CALENDAR)
@@ -83,9 +80,6 @@ def test_a_commitment_is_priced_as_a_whole() -> None:
     assert found.operating == table((0, 0), (0, 0))
     assert found.residual == table((0, 0), (0, 0))
     assert found.hour == table((0.6 * KEEP, 0.6 * KEEP), (0.6 * KEEP * D1, 0.6 * KEEP))
-
-
-# A plan ----------------------------------------------------------------------------------------
 
 
 def measured(

@@ -164,9 +164,6 @@ def test_hours_beyond_the_month_are_done_by_idle_units_then_rented(
     assert cost(one, busy, level=np.array([1.2]))[0] == pytest.approx(rented)
 
 
-# Spot ------------------------------------------------------------------------------------------
-
-
 def only(one: RentMix, **fields: Any) -> PlanCosts:
     """A plan that rents 50 h and 75 h and nothing else."""
     return plan(
@@ -219,9 +216,6 @@ def test_a_mix_that_is_no_spot_in_one_month_is_held_in_the_others() -> None:
     first = replace(mix(*parts), spot_share=np.array([1.0, 0.0]))
     held = cost(only(first), replace(MARKET, max_spot_share=0.2))[0]
     assert held == pytest.approx(20 * 2 + 30 * 7 + 75 * 4 * 2)
-
-
-# Later starts ----------------------------------------------------------------------------------
 
 
 def cohort(month: int, units: int, lead: int = 0, can: Any = (True,) * 4, **fields: Any) -> Cohort:
@@ -303,9 +297,6 @@ def test_later_units_serve_and_are_resold() -> None:
     assert started(cohort(1, 4), rate=1.0, slip=1) == pytest.approx(late + 700 + 460 + 1460)
     resold = cohort(1, 4, residual=np.full((4, 2), -7.0))
     assert started(resold) == pytest.approx(alone - 4 * 7 * 4)  # twice what was paid, at 2
-
-
-# Work ------------------------------------------------------------------------------------------
 
 
 def test_work_and_progress_are_told_by_sample() -> None:

@@ -109,8 +109,6 @@ def test_what_stands_in_for_spot_follows_the_price_on_demand() -> None:
     assert ("spot", "", True) in rates(alone)
 
 
-# Beyond the plan -------------------------------------------------------------------------------
-
 OFFER: Any = SimpleNamespace()
 
 

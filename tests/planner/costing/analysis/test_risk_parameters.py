@@ -74,9 +74,6 @@ def test_stated_hours_have_a_range_unless_they_are_exact() -> None:
     assert build_risk_parameters(Risk(), ASSUMED, (0.7, 1.6)).level_p10_p90 == (0.7, 1.6)
 
 
-# Outcomes --------------------------------------------------------------------------------------
-
-
 def test_demand_returns_by_half_in_its_half_life() -> None:
     """φ = ½ and a deviation of 0.5 after a year: s² = ¼ · (1 − ¼) / (1 − ½²⁴)."""
     parameters = RiskParameters(40_000, 11, demand_growth_sd=0.5, demand_half_life_months=1.0)

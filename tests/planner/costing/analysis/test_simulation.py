@@ -45,8 +45,6 @@ def test_what_moves_plans_is_what_the_inputs_and_the_request_say() -> None:
     assert (market.max_spot_share, market.spot_patience_hours) == (1.0, 3.0)
 
 
-# Prices of samples -----------------------------------------------------------------------------
-
 FEW = RiskParameters(400, 5, price_sd=0.2, residual_sd=0.3)
 
 

@@ -85,9 +85,6 @@ def test_all_nodes_of_a_job_have_to_be_there(
     assert (found.interruptions_per_month, found.waiting_hours) == (rate, waiting)
 
 
-# People ----------------------------------------------------------------------------------------
-
-
 def test_people_beside_a_rent_grow_with_wages_against_rents() -> None:
     """0.01 · 175,200 / 8,760 h are 0.20 an accelerator-hour; over a bill of 1.05 of the rent."""
     one: Any = assumed(

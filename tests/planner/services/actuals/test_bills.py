@@ -172,9 +172,6 @@ def test_tables_of_any_spreadsheet_say_the_same(text: str) -> None:
     assert list(sums.hours.values()) == [12.5]
 
 
-# Bills of other forms ---------------------------------------------------------------------
-
-
 def sums_of(content: bytes, currency: str = "USD"):
     return read_actuals_file(io.BytesIO(content), currency, lambda _: None)
 
@@ -243,9 +240,6 @@ def test_use_that_no_machine_could_give_is_counted_and_named(content, says):
         assert len(warnings) == bool(says)
         assert all("counted as written, and doubtful" in one for one in warnings)
         assert says in "".join(warnings)
-
-
-# Hours of commitments in FOCUS -----------------------------------------------------------
 
 
 @pytest.mark.usefixtures("months_over")

@@ -52,9 +52,6 @@ def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
     assert not read_inbox(work.access(), work.team)
 
 
-# A team's projects at a glance ------------------------------------------------------------
-
-
 def test_each_project_goes_by_the_plan_that_variance_and_watch_go_by(work) -> None:
     project = work.project()
     approved = projects.submit(work.access(), work.saved(project))

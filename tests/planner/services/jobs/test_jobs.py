@@ -120,9 +120,6 @@ def test_every_kind_and_task_is_there() -> None:
     assert set(tasks.app.conf.task_routes) <= set(tasks.app.tasks)
 
 
-# A process, the broker or the database goes -----------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("values", "state", "words"),
     [
@@ -215,9 +212,6 @@ def test_a_slow_delivery_holds_up_no_job_and_a_server_that_ends_begins_none(monk
         answered.set()
 
 
-# Schedules --------------------------------------------------------------------------------
-
-
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 
 
@@ -255,9 +249,6 @@ def test_looking_after_starts_what_is_due_and_sends_deliveries(
     assert waiting.count("deliver_webhooks") == 2
 
 
-# Refreshes --------------------------------------------------------------------------------
-
-
 class FakeProvider:
     title = "fake"
 
@@ -292,9 +283,6 @@ def test_prices_are_refreshed_by_operators_alone(work: Workspace) -> None:
         price_refreshes.start_refresh(work.access(), [])
     with pytest.raises(InvalidInput, match="unknown"):
         price_refreshes.start_refresh(OPERATOR, ["nobody"])
-
-
-# How many jobs wait at once ----------------------------
 
 
 @pytest.mark.usefixtures("waiting")

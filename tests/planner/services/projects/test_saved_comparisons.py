@@ -57,9 +57,6 @@ def test_a_plan_in_the_form_of_another_release_still_opens(work: Workspace) -> N
     assert rented(reprice(kept, catalogs.current())).change > 0
 
 
-# Repricing --------------------------------------------------------------------------------
-
-
 def test_what_changed_is_listed(work: Workspace) -> None:
     """It is asked again with the team's rates of today, whatever its project asks by now."""
     project = work.project()
@@ -83,9 +80,6 @@ def test_what_changed_is_listed(work: Workspace) -> None:
 
 def rented(repriced: Any) -> Any:
     return next(one for one in repriced.difference if one.scenario == "on_demand")
-
-
-# States -----------------------------------------------------------------------------------
 
 
 def test_an_approval_supersedes_the_one_before(work: Workspace) -> None:
@@ -176,12 +170,6 @@ def test_a_project_with_approvals_is_archived_not_deleted(work: Workspace) -> No
     assert projects.change_project(work.access(), project, {"archived": True}).archived
 
 
-# Projects ---------------------------------------------------------------------------------
-
-
-# What takes long holds neither the database nor a project's answers all at once -----------
-
-
 def open_transactions() -> int:
     """Beside that of the test."""
     return len(connection.savepoint_ids)
@@ -218,9 +206,6 @@ def test_what_cannot_be_created_is_refused_before_it_is_answered(
     values = {"project": work.project().name, "name": "First"}
     with pytest.raises(ValueError, match="another project"):
         projects.save_in_new_project(work.access(), work.team, REQUEST, **values)
-
-
-# What a project refuses, field by field ---------------------------------------------------
 
 
 @pytest.mark.one_in(4)

@@ -129,9 +129,6 @@ def test_an_upload_is_judged_again_once_it_is_read(
     assert project.uploads.count() == 1
 
 
-# One person and one team keep so much and no more -----------------------------------------
-
-
 def create_team(work: Workspace, name: str) -> None:
     teams.create_team(access_of(work.users[Role.VIEWER]), name)
 

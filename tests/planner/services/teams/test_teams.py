@@ -157,9 +157,6 @@ def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement
             cursor.execute(statement.format(table))
 
 
-# Tokens -----------------------------------------------------------------------------------
-
-
 def test_only_the_hash_of_a_token_is_kept(work: Workspace) -> None:
     secret = work.token(Scope.READ)
     assert secret not in str(ApiToken.objects.values())

@@ -97,9 +97,6 @@ def test_a_second_factor_is_set_up_and_asked_for(client: Client) -> None:
     assert "_auth_user_id" in other.session
 
 
-# The company's sign-in ------------------------------------------------------------------
-
-
 ASK = """
 import django, json
 django.setup()
