@@ -254,14 +254,9 @@ class RentMix:
         if not self.node.any():
             return _at_least(self.width + change, 0.0, needed)
         size = np.where(self.node > 0, self.node, 1.0)
-        whole = np.rint(change / size)
-        whole *= size
-        if not self.node.all():
-            whole = np.where(self.node > 0, whole, change)
-        whole += self.width
-        least = np.minimum(needed, size)
-        least *= (self.node > 0) & ((self.width > 0) | ~has_units)
-        return _at_least(whole, least, needed)
+        whole = np.where(self.node > 0, np.rint(change / size) * size, change)
+        is_rented = (self.node > 0) & ((self.width > 0) | ~has_units)
+        return _at_least(self.width + whole, np.minimum(needed, size) * is_rented, needed)
 
 
 def _at_least(width: Floats, least: Floats | float, needed: Floats) -> Floats:
