@@ -325,12 +325,10 @@ def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Float
     paid = plan.rent.follow(lacking, plan.lacking, served > 0)
     paid *= some.at_peak
     not_by_date -= paid
-    if np.ndim(some.beyond):  # where no unit is idle
-        beyond = not_by_date - served
-        np.clip(beyond, 0.0, some.beyond, out=beyond)
-        not_by_date -= beyond
-        paid += beyond
-    return paid, np.clip(not_by_date, 0.0, served, out=not_by_date)
+    used = np.clip(not_by_date, 0.0, served)
+    if np.ndim(some.beyond):
+        paid += np.clip(not_by_date - served, 0.0, some.beyond)  # where no unit is idle
+    return paid, used
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
