@@ -194,7 +194,7 @@ def test_a_torn_download_is_fetched_again(server: Prices, http: ProviderHttpClie
 
 def test_a_silent_server_is_left(server: Prices, slept: list[float]) -> None:
     server.faults.append(Fault.time_out(30, times=1))
-    context = FetchContext({}, NOW, extra={"sleep": slept.append, "call_timeout_s": 0.7})
+    context = FetchContext({}, NOW, extra={"sleep": slept.append, "call_timeout_s": 0.4})
     start = time.monotonic()
     assert ProviderHttpClient("gcp", context).get_json("a.json", server.url) == {"price": "1.5"}
     assert time.monotonic() - start < 20
