@@ -70,6 +70,8 @@ def test_labs_that_must_run_at_once_pay_for_their_peaks():
     answer = plan(labs(3, 12, at_once=True))
     assert answer.pools == ()
     assert answer.net_present_cost == answer.apart
+    assert len({(one.direct_cost, one.alone) for one in answer.projects}) == 1
+    assert {line.project for line in answer.lines} == {f"lab {i:02d}" for i in range(3)}
 
 
 def test_who_runs_at_once_keeps_its_peak_beside_the_others():
