@@ -86,7 +86,9 @@ def test_projects_that_may_not_use_the_same_machines_do_not_take_turns():
     request = labs(2, 12)
     request["projects"][0]["constraints"] = {"geographies": ["eu"]}
     request["projects"][1]["constraints"] = {"countries": ["US"]}
-    assert plan(request).pools == ()
+    answer = plan(request)
+    assert answer.pools == ()
+    assert answer.projects[0].alone != answer.projects[1].alone
 
 
 DAY = [1] * 8 + [8] * 12 + [1] * 4

@@ -16,7 +16,7 @@ from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_rows import read_csv
 from pricing.market.offers import Offer
 from pricing.providers.aws.rows import report_other_partition
-from pricing.publish.batch import group_batches
+from pricing.publish.batch import group_batches, read_expected_offers
 from pricing.publish.row_checks import check_each, check_pairs
 
 OFFERS = tuple(catalog.read_offers())
@@ -173,6 +173,12 @@ def test_the_global_list_of_aws_says_nothing_of_any_place_in_china() -> None:
     assert part is not None
     in_china = {one.region for one in OFFERS if one.region.startswith("cn-")}
     assert in_china <= set(part.regions)
+
+
+def test_a_first_refresh_is_held_against_the_bundled_offers_of_its_cloud() -> None:
+    aws = [one.id for one in OFFERS if one.provider == "aws"]
+    assert sorted(one.id for one in read_expected_offers("aws")) == sorted(aws)
+    assert read_expected_offers("nimbus") == []
 
 
 def test_a_smaller_cloud_is_used_only_where_it_is_asked_for() -> None:
