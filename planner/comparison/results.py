@@ -165,16 +165,16 @@ class ComparisonResults:
 
     @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """The same; an advised plan that is none of them is that of the cloud or of both, with what
-        is proven of all their plans where that is more."""
+        """The same; an advised plan that is none of them is that of each way to rent and of both that
+        hold it. What is proven of their plans holds for it too: not the bound of its own search,
+        which was among fewer."""
         choice, solved = self.choice, self.solved_scenarios
         if choice is None or any(s.lines == choice.plan.lines for s in solved.values()):
             return solved
         plan, used = choice.plan, {one.key for one in choice.candidates[choice.index].used}
-        proven = {key: min(solved[key].bound, plan.cost) for key in solved}
         holding = {
-            key: replace(plan, key=key, bound=max(plan.bound, proven[key]))
-            for key in (ScenarioKey.CLOUD, ScenarioKey.HYBRID)
+            key: replace(plan, key=key, bound=min(solved[key].bound, plan.cost))
+            for key in (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD, ScenarioKey.HYBRID)
             if may_hold(self.inputs, key, used)
         }
         return {**solved, **explain_scenarios(holding, self.preparation)}

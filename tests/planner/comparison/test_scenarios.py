@@ -35,6 +35,19 @@ def test_an_advised_plan_that_no_scenario_had_keeps_what_is_proven_of_them() -> 
     assert after.gap < 0.01
 
 
+def test_no_plan_is_proven_where_a_scenario_has_a_cheaper_one() -> None:
+    """The advised plan was the cheapest of a search without what is cheaper as stated."""
+    google = {"provider": "gcp", "region": "us-central1"}
+    prices = offer("40", **google), offer("20", count=4, **google), offer("39")
+    credits = [{"label": "Start", "amount": 100_000, "provider": "gcp", "expires": "2027-06"}]
+    alone = {"on_prem": {"servers": []}, "existing": {"credits": credits}, "horizon_months": 12}
+    found = compared(catalog(*prices), **alone)
+    for key in (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD):
+        before, after = (one[key] for one in (found.solved_scenarios, found.scenarios))
+        assert after.lines == found.scenarios[ScenarioKey.HYBRID].lines != before.lines
+        assert after.bound == before.bound <= before.cost < after.cost
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("key", "allowed"),
