@@ -54,6 +54,8 @@ class PlanRules:
     """Whether consumer cards may stand in servers of a data centre."""
     accelerators_per_job: int = 1
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
+    states_job: bool = False
+    """Whether the request says so, of 1 too: a run then takes no more of its machines."""
     links_nodes: bool = False
     """Whether accelerators with fast links come in whole nodes of `LARGEST_NODE`."""
     one_accelerator: bool = False
@@ -121,6 +123,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         any_node=bool(limits.allow_any_node),
         consumer_in_datacentre=bool(limits.allow_consumer_in_datacentre),
         accelerators_per_job=workload.accelerators_per_job or joined,
+        states_job=workload.accelerators_per_job is not None,
         links_nodes=workload.given_peak >= MANY_ACCELERATORS
         and not (workload.accelerators_per_job or limits.min_accelerators_per_node)
         and not (limits.allow_any_node or limits.allow_partial_nodes),

@@ -75,7 +75,8 @@ class JobNodes:
 
     @property
     def _may_spread(self) -> bool:
-        return self.rules.is_sized and self.rules.accelerators_per_job <= 1
+        rules = self.rules
+        return rules.is_sized and not rules.states_job and rules.accelerators_per_job <= 1
 
     @cached_property
     def min_accelerators(self) -> dict[str, float]:

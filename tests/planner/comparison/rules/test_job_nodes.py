@@ -97,6 +97,18 @@ def test_a_run_over_many_machines_needs_their_network() -> None:
     assert rented(compared(catalog(slow, fast), **lifted)) == {"slow"}
 
 
+def test_a_run_that_is_said_to_take_one_card_leaves_the_rest_of_a_machine_idle() -> None:
+    """Eight cards would end it in an eighth of the time."""
+    work = TRAINING | {"parameters": 1e9, "accelerator": A100}
+    free, stated = (
+        trained(machine(A100, 8, "20"), workload=work | job, cheaper_if=False)
+        for job in ({}, {"accelerators_per_job": 1})
+    )
+    plans = [one.advised for one in (free, stated)]
+    hours = [sum(sum(plan.used_hours.values())) for plan in plans if plan]
+    assert hours[1] == pytest.approx(8 * hours[0], rel=1e-3)
+
+
 @pytest.mark.parametrize(
     "apart",
     [
