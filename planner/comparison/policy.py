@@ -15,7 +15,7 @@ from planner.contract.copies import cached_property
 from planner.costing.advice.decision import list_parts, write_units
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.policy import policy as costing
-from planner.costing.policy.moves import SELL, START
+from planner.costing.policy.moves import SELL, START, Bundle
 from planner.costing.price_processes.process import find_family
 from planner.costing.results.scenario_result import cents
 from pricing.common.words import capitalize_first, pluralize
@@ -69,7 +69,7 @@ class _Words:
         if self._is_advised:
             now = capitalize_first(now)
         else:  # as the plan is judged without what it is worth to sell or to wait
-            now = f"If you decide again every {every}: {now}"
+            now = f"An alternative, better only if you decide again every {every}: {now}"
         return " ".join([now, *self._join(triggers), f"Being able to {able} is worth {amount}."])
 
     def _join(self, triggers: Sequence[Trigger]) -> Iterator[str]:
@@ -91,13 +91,10 @@ class _Words:
     @property
     def _is_advised(self) -> bool:
         plan, first = self.results.advised, self.result.first
-        started = plan.units_started if plan is not None else {}
+        started = Bundle.of(plan).units if plan is not None else {}
         if not first.name.startswith(START):
             return not started
-        return (
-            self.result.decisions.bundles[costing.bundle_of(first.name)].units.keys()
-            <= started.keys()
-        )
+        return self.result.decisions.bundles[costing.bundle_of(first.name)].units == started
 
     def _name(self, move: str) -> str:
         if not move.startswith(START):

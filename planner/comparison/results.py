@@ -165,9 +165,8 @@ class ComparisonResults:
 
     @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
-        """The same; an advised plan that is none of them is that of each way to rent and of both that
-        hold it. What is proven of their plans holds for it too: not the bound of its own search,
-        which was among fewer."""
+        """The same; an advised plan that is none of them is that of each way to rent, and of both,
+        that holds it. Their bounds hold for it: that of its own search is of fewer plans."""
         choice, solved = self.choice, self.solved_scenarios
         if choice is None or any(s.lines == choice.plan.lines for s in solved.values()):
             return solved

@@ -96,7 +96,9 @@ def test_what_is_bought_now_may_be_sold_and_the_advice_is_not_contradicted() -> 
     found = policy_of(one)
     assert [trigger.action for trigger in found.triggers] == ["sell"]
     assert not found.triggers[0].is_above
-    assert found.sentence.startswith("If you decide again every 3 months: buy 1 × HGX H100")
+    assert found.sentence.startswith(
+        "An alternative, better only if you decide again every 3 months: buy 1 × HGX H100"
+    )
     assert "Being able to sell is worth" in found.sentence
 
 
