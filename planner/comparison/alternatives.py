@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 
 from planner.comparison.preparation import Preparation
-from planner.comparison.results import ANALYSIS_SHARE, SCENARIO_SHARE, ComparisonResults
+from planner.comparison.results import (
+    ANALYSIS_SHARE,
+    SCENARIO_SHARE,
+    ComparisonResults,
+    hours_by_kind,
+)
 from planner.contract.accelerator_names import ARM_HOSTS, find_software
 from planner.contract.amounts import format_money
 from planner.contract.answer.common import ScenarioKey
@@ -90,6 +95,8 @@ class RelaxableLimit:
     """Accelerators of a machine at least, where a plan of many small ones would be cheaper."""
     keeps_to_one: bool = False
     """Whether the work then keeps to one kind of accelerator."""
+    is_last_resort: bool = False
+    """Whether nothing else makes a plan possible, so that its plan is named whatever it takes."""
 
     @property
     def together_with(self) -> dict[str, bool | int]:
@@ -301,8 +308,11 @@ def find_alternatives(
     limits += [one for one in list_rules(results) if plan is None or one.field != SELLING]
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
-    for i, limit in enumerate(limits):
-        part = work.share(1 / (len(limits) - i))
+    last = [] if plan is not None else [replace(one, is_last_resort=True) for one in limits]
+    for i, limit in enumerate([*limits, *last]):
+        if limit.is_last_resort and (alternatives or known):
+            break
+        part = work.share(1 / (len(limits) - i % len(limits)))
         if part.is_spent:
             part.leave_out("what would be cheaper")
             break
@@ -342,7 +352,7 @@ def try_without(
         return
     lifted, other = best
     has_many = count_machines(other, lifted.inputs) > find_most_machines(results, plan)
-    if has_many:  # on machines larger than those of which it has most
+    if has_many and not limit.is_last_resort:  # on machines larger than those of which it has most
         parts = list_parts(other, lifted.inputs, leave_unnamed, "")
         most = max(parts, key=lambda part: part.units or 0.0)
         node = int(lifted.inputs.by_key[most.source].accelerators) + 1
@@ -350,7 +360,9 @@ def try_without(
             larger = replace(limit, least_node=node)
             yield from try_without(larger, results, plan, work, sold)
         return
-    if count_kinds(other, lifted.inputs) > MOST_KINDS:
+    if has_many_kinds(other, lifted.inputs) and not limit.is_last_resort:
+        tried = (tuple(try_without(one, results, plan, work)) for one in _narrow(limit, *best))
+        yield from next(filter(None, tried), ())
         return
     sources, paid_for = lifted.inputs.sources, {*other.used_hours, *other.units_started}
     kinds = {source.accelerator for source in sources if source.key in paid_for}
@@ -529,10 +541,27 @@ def count_machines(plan: Scenario, inputs: ModelInputs) -> float:
     return count
 
 
-def count_kinds(plan: Scenario, inputs: ModelInputs) -> int:
-    """Kinds of accelerator that a plan runs on."""
-    keys = {*plan.used_hours, *plan.units_started}
-    return len({inputs.by_key[key].accelerator for key in keys})
+def has_many_kinds(plan: Scenario, inputs: ModelInputs) -> bool:
+    """Whether a plan runs on more kinds of accelerator than somebody would tune the work for; one
+    beside those in place is not too many."""
+    kinds = hours_by_kind(plan, inputs).keys()
+    return len(kinds) > MOST_KINDS and len(kinds - _kinds_in_place(inputs)) > 1
+
+
+def _kinds_in_place(inputs: ModelInputs) -> set[str]:
+    return {s.accelerator for s in inputs.sources if s.existing is not None and s.capacity}
+
+
+def _narrow(
+    limit: RelaxableLimit, lifted: ComparisonResults, other: Scenario
+) -> Iterator[RelaxableLimit]:
+    """A lifted choice of accelerators with one kind alone beside what is named and in place, that
+    of most work first."""
+    named, hours = lifted.demand.accelerator, hours_by_kind(other, lifted.inputs)
+    kept = (named, *sorted(_kinds_in_place(lifted.inputs) - {named}))
+    if limit.field == OTHER_CARDS[0] and len(kept) + 1 < len(limit.value or hours):
+        for kind in sorted(hours.keys() - {*kept}, key=lambda kind: (-hours[kind], kind)):
+            yield replace(limit, value=(*kept, kind), shown=f"{get(kind).name} as well")
 
 
 def may_pay_to_reserve(results: ComparisonResults, plan: Scenario | None) -> bool:

@@ -13,12 +13,11 @@ from decimal import Decimal
 from math import ceil
 
 from planner.comparison.alternatives import (
-    MOST_KINDS,
     ROUNDED,
     WORTH_NAMING,
-    count_kinds,
     count_machines,
     find_most_machines,
+    has_many_kinds,
 )
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.amounts import FiscalYears, format_money, format_month
@@ -197,7 +196,7 @@ def _find_gain(
     uses = list_budget_uses(results, other)
     over = tuple(use for use in uses if limit_of(use) in names and exceeds(use))
     is_large = count_machines(other, limited) > find_most_machines(results, plan)
-    if not over or is_large or count_kinds(other, limited) > MOST_KINDS:
+    if not over or is_large or has_many_kinds(other, limited):
         return None
     return BudgetGain(other, over, _name_gain(results, saving, other, over))
 

@@ -395,14 +395,20 @@ def range_of_plan(
     else, and without a plan, of the reference accelerator."""
     if plan is None:
         return demand.range_p10_p90
+    hours = hours_by_kind(plan, inputs)
+    most = max(hours, key=lambda slug: hours[slug], default=demand.accelerator)
+    ranges = {c.accelerator: c.range_p10_p90 for c in demand.candidates}
+    return ranges.get(most, demand.range_p10_p90)
+
+
+def hours_by_kind(plan: Scenario, inputs: ModelInputs) -> dict[str, float]:
+    """Accelerator-hours of a plan on each kind."""
     hours: dict[str, float] = {}
     for key, used in plan.used_hours.items():
         source = inputs.by_key[key]
         work = float(used.sum()) * source.accelerators
         hours[source.accelerator] = hours.get(source.accelerator, 0.0) + work
-    most = max(hours, key=lambda slug: hours[slug], default=demand.accelerator)
-    ranges = {c.accelerator: c.range_p10_p90 for c in demand.candidates}
-    return ranges.get(most, demand.range_p10_p90)
+    return hours
 
 
 def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:

@@ -132,14 +132,20 @@ def test_a_job_is_not_spread_over_machines_without_a_network() -> None:
     assert "constraints.allow_any_node" not in lifted(asked(EAST, few, workload=job))
 
 
-def test_a_plan_on_three_kinds_of_accelerator_is_no_alternative(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Two kinds and more are what `allow_mixed_accelerators` may give; here one is too many."""
-    spot = offer("22", "spot")
-    assert "workload.interruptible" in lifted(asked(EAST, spot))
-    monkeypatch.setattr(alternatives, "MOST_KINDS", 0)
-    assert "workload.interruptible" not in lifted(asked(EAST, spot))
+def test_one_kind_is_named_beside_what_is_owned_where_three_would_be_cheapest() -> None:
+    """Eight H200 for the most of it and single B200 for the rest are two kinds too many."""
+    eight = offer("20", instance_type="eight", accelerator="nvidia-h200-141gb-sxm")
+    single = offer("6", count=1, instance_type="single", accelerator="nvidia-b200")
+    there = {"servers": [], "already_owned": [{"server": "hgx-h100-8", "bought": "2026-06"}]}
+    (one,) = asked(eight, single, hours=2.3 * 5840, on_prem=there).cheaper_if
+    assert (one.field, one.value) == ("constraints.accelerators", (H100, eight.accelerator))
+
+
+def test_where_nothing_else_is_possible_many_small_machines_are() -> None:
+    small = offer("2.5", count=1, instance_type="small")
+    answer = asked(small, hours=11_680, constraints={"quotas": [QUOTA]})
+    assert answer.recommendation.scenario is None
+    assert lifted(answer)["constraints.quotas"].plan.startswith("Rent 16 × small")
 
 
 @pytest.mark.parametrize(
