@@ -11,25 +11,37 @@ What they fetch in the end is in no plan, as it is the same in all that keep the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
-from planner.comparison.alternatives import LIMITS, SELLING, least_saving, try_without
+from planner.comparison.alternatives import (
+    LIMITS,
+    SELLING,
+    RelaxableLimit,
+    least_saving,
+    try_without,
+)
 from planner.comparison.results import SMALL_SHARE, ComparisonResults
 from planner.contract.amounts import format_money
 from planner.contract.answer.verdict import Alternative
 from planner.contract.copies import replace
 from planner.costing.analysis.plan_exposure import run_in_place
+from planner.costing.cost_model.ownership import ServerBatch, ServerToBuy
 from planner.costing.model_inputs import Floats
-from planner.costing.optimizer.work import WorkMeter
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario, cents
 from pricing.common.invalid_input import InvalidInput
 
 Advice = tuple[str, tuple[Alternative, ...]]
 """What to do with them, and the plan without them where selling them saves enough."""
+Batches = list[tuple[ServerToBuy, ServerBatch]]
+MOST_SALES, MOST_NUMBERS = 6, 5
+"""Sales that are weighed, and numbers of units of an entry; a planning choice, 2026."""
 
 
 def weigh_sale(results: ComparisonResults) -> Advice:
@@ -44,54 +56,74 @@ def weigh_sale(results: ComparisonResults) -> Advice:
 
 def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advice:
     calendar, money = results.calendar, partial(format_money, currency=results.request.currency)
-    now, end = _fetched(results, 0), _fetched(results, calendar.months)
     after_tax = " after tax" * (calendar.tax_rate > 0)
-    fetched = f"{money(now[1])}{after_tax}"
-    limit = LIMITS["in_place"]
-    limit = replace(limit, why=f"{limit.why} The saving counts {fetched} that they fetch now.")
-    without = None
-    with suppress(InvalidInput):
+    every = [(server, one) for server, some in results.inputs.servers.owned for one in some]
+    sales: list[tuple[Batches, Alternative]] = []
+    ways = list(islice(_list_sales(every), MOST_SALES))
+    for i, (limit, some) in enumerate(ways):
+        now, end = (_fetched(results, some, month) for month in (0, calendar.months))
+        counts = f"The saving counts {money(now[1])}{after_tax} that they fetch now."
         sold = cents(float(now[0] - end[0])), cents(float(now[1]))
-        without = next(try_without(limit, results, plan, work, sold), None)
-    saving = Decimal("-Infinity") if without is None else without.saving or Decimal(0)
+        part, limit = work.share(1 / (len(ways) - i)), replace(limit, why=f"{limit.why} {counts}")
+        with suppress(InvalidInput, WorkSpentError):
+            sales += ((some, one) for one in try_without(limit, results, plan, part, sold))
     idle = int(np.flatnonzero(results.inputs.hours).max(initial=-1)) + 1
-    then = _fetched(results, idle)
+    then, end = (_fetched(results, every, month) for month in (idle, calendar.months))
     spared = run_in_place(results.inputs.server_sources, calendar)[idle:, 0].sum()
     spared += then[0] - end[0]
-    them = " and ".join(
-        f"{sum(batch.units for batch in batches)} × {server.label}"
-        for server, batches in results.inputs.servers.owned
-    )
-    if without is not None and saving > max(least_saving(plan, SELLING), Decimal(spared)):
+    some, best = max(sales, key=lambda sale: sale[1].saving or 0, default=(every, None))
+    saving = Decimal(0) if best is None else best.saving or Decimal(0)
+    if best is not None and saving > max(least_saving(plan, SELLING), Decimal(spared)):
+        fetched = f"{money(_fetched(results, some, 0)[1])}{after_tax}"
         return (
-            f"Selling {them} now for {fetched} saves {money(saving)} in present value, if space "
-            "and people then cost nothing.",
-            (without,),
+            f"Selling {_name(some)} now for {fetched} saves {money(saving)} in present value, if "
+            "space and people then cost nothing.",
+            (best,),
         )
     if idle < calendar.months and spared > results.terms.effort_cost:
         return (
-            f"Sell {them} in {calendar.month(idle):%B %Y}, when the work is done, for "
+            f"Sell {_name(every)} in {calendar.month(idle):%B %Y}, when the work is done, for "
             f"{money(then[1])}{after_tax}: {money(spared)} better in present value than at the "
             "plan's end.",
             (),
         )
     more = "no other plan does the work well"
-    if without is not None:
+    if best is not None:
         apart = f"{money(abs(saving))} {'less' if saving > 0 else 'more'}"
         more = f"the work costs {'only ' * (saving > 0)}{apart} in present value"
-    return f"Keep {them}: sold now for {fetched}, {more}.", ()
+    fetched = f"{money(_fetched(results, some, 0)[1])}{after_tax}"
+    which = "" if some == every else f"{_name(some)} "
+    return f"Keep {_name(every)}: {which}sold now for {fetched}, {more}.", ()
 
 
-def _fetched(results: ComparisonResults, month: int) -> Floats:
+def _list_sales(every: Batches) -> Iterator[tuple[RelaxableLimit, Batches]]:
+    """All that is owned, then of each entry some units: every number of few, five of many."""
+    limit = LIMITS["in_place"]
+    yield limit, every
+    for server, batch in every:
+        for units in np.unique(np.linspace(1, batch.units, MOST_NUMBERS).round()).astype(int):
+            if units < sum(one.units for _, one in every):
+                some = [(server, replace(batch, units=int(units)))]
+                field, left = f"{SELLING}.{batch.place}.units", batch.units - int(units)
+                yield replace(limit, field=field, value=left, shown=f"{_name(some)} sold"), some
+
+
+def _name(some: Batches) -> str:
+    units: dict[str, int] = {}
+    for server, batch in some:
+        units[server.label] = units.get(server.label, 0) + batch.units
+    return " and ".join(f"{count} × {label}" for label, count in units.items())
+
+
+def _fetched(results: ComparisonResults, some: Batches, month: int) -> Floats:
     """[2] what they fetch in a month, or when their life is over before, net present and nominal,
     after tax."""
     calendar, assumptions = results.calendar, results.inputs.assumptions
     left = 1.0 - calendar.tax_rate * (assumptions.depreciation != "none")
     fetched = np.zeros(2)
-    for server, batches in results.inputs.servers.owned:
+    for server, batch in some:
         life = int(server.assumptions(assumptions)["useful_life_months"])
-        for batch in batches:
-            at = min(month, max(life - batch.age_months, 0))
-            amount = batch.units * batch.sale_value(at, server, assumptions) * left
-            fetched += amount * np.array([calendar.discount[at], 1.0])
+        at = min(month, max(life - batch.age_months, 0))
+        amount = batch.units * batch.sale_value(at, server, assumptions) * left
+        fetched += amount * np.array([calendar.discount[at], 1.0])
     return fetched

@@ -145,8 +145,8 @@ class OwnedServer(RequestModel):
 
     server: Slug
     """Slug of the reference list, or the label (or `custom`) of one under `servers`."""
-    units: Annotated[Whole, Field(ge=1, le=1_000_000)] = 1
-    """Servers of this kind."""
+    units: Annotated[Whole, Field(ge=0, le=1_000_000)] = 1
+    """Servers of this kind; 0: none any more."""
     bought: Month | None = None
     """Month of purchase; the useful life counts from it. Without it half of that life is taken as
     over at the start."""

@@ -373,6 +373,8 @@ class ServerBatch:
     """Months from purchase to the plan's start."""
     resale_today: float | None = None
     """What one fetches then; None: what is left of its price."""
+    place: int = 0
+    """Of its entry among `on_prem.already_owned`."""
 
     def sale_value(self, month: int, server: ServerToBuy, of_all: Assumptions) -> float:
         """What one fetches in a month of the plan."""

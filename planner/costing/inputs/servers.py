@@ -493,8 +493,9 @@ def _read_owned_servers(
                 f"allowed is {calendar.start:%Y-%m} or earlier",
             )
         servers[server.slug] = server
-        batch = ServerBatch(requested.units, age, requested.resale_value)
-        batches.setdefault(server.slug, []).append(batch)
+        if requested.units:
+            batch = ServerBatch(requested.units, age, requested.resale_value, i)
+            batches.setdefault(server.slug, []).append(batch)
     for slug in sorted(batches):
         yield servers[slug], tuple(batches[slug])
 

@@ -12,8 +12,8 @@ RUNNING = 6_000
 """A month of the box: people alone."""
 
 
-def owning(rent: str, hours: list[int], fetches: float | None) -> Compared:
-    there = {"server": "Box", "units": 1, "bought": "2026-01"}
+def owning(rent: str, hours: list[int], fetches: float | None, units: int = 1) -> Compared:
+    there = {"server": "Box", "units": units, "bought": "2026-01"}
     there |= {} if fetches is None else {"resale_value": fetches}
     own = {"servers": [BOX], "already_owned": [there], "residual_rate": 0.64, "resale_cost_rate": 0,
            "electricity_per_kwh": 0, "colocation_per_kw_month": 0, "support_rate_per_year": 0,
@@ -56,6 +56,15 @@ def test_they_are_kept_where_renting_costs_more_than_they_fetch() -> None:
         f"{more:,.0f} USD more in present value."
     )
     assert not answer.cheaper_if
+
+
+def test_of_three_the_two_that_the_work_does_not_need_are_sold() -> None:
+    answer = owning("20.00", [FULL] * MONTHS, 50_000.0, units=3).answer
+    (one,) = (row for row in answer.cheaper_if if row.field == "on_prem.already_owned.0.units")
+    saved = 2 * (MONTHS * RUNNING + 50_000 * (1 - 0.64**2))
+    assert (one.value, float(one.saving or 0)) == (1, pytest.approx(saved, abs=1))
+    assert answer.verdict is not None
+    assert answer.verdict.reasons[0].startswith("Selling 2 × Box now for 100,000 USD saves")
 
 
 def test_they_are_sold_once_the_work_is_done() -> None:
