@@ -10,6 +10,7 @@ code, a city, or a provider's region.
 from __future__ import annotations
 
 import calendar
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -43,8 +44,6 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 _DAYS = {"day": 1, "week": 7}
 _MONTH_NAMES = [name.lower() for name in calendar.month_abbr]
 """Of January the second."""
-_MOST_DAYS = 30
-"""Days that are one month of a plan; more are given in months."""
 _DGX = re.compile(r"[DH]GX\b ?(?P<of>(?:A100|H100|H200|B200|B300)\b.*)?", re.IGNORECASE)
 _DGX_ACCELERATORS = 8
 """Of a DGX or HGX of each of these (NVIDIA's data sheets, 2020-2025)."""
@@ -116,10 +115,12 @@ def _read_length(request: Fields, text: str) -> None:
     word, unit = match.groups() if match else ("", "")
     number = float(word) if word[:1].isdecimal() else _NUMBERS.get(word, 0)
     days, months = number * _DAYS.get(unit, 0), number * _MONTHS.get(unit, 0)
-    if 0 < days <= _MOST_DAYS:
-        work = request["workload"]
-        work["hours_per_month"] = int(work["peak_accelerators"] * 24 * days)
-        months = 1
+    if days:
+        work, hours = request["workload"], days * 24
+        months = math.ceil(days / 31)  # of the longest month
+        each = [min(hours - m * HOURS_PER_MONTH, HOURS_PER_MONTH) for m in range(months)]
+        by_month = [int(work["peak_accelerators"] * one) for one in each]
+        work["hours_per_month"] = by_month if months > 1 else by_month[0]
     if not months or months % 1:
         raise _refusal(text, "is not a number of months")
     request["horizon_months"] = int(months)

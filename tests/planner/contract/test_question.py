@@ -45,6 +45,8 @@ def test_days_are_the_first_of_a_month_and_spot_may_be_interrupted(line: str) ->
     assert request["workload"]["hours_per_month"] == 4 * 24 * 14
     assert request["workload"]["interruptible"]
     assert request["constraints"] == {"purchase_options": ["spot"]}
+    longer = read_question("8 H100 for 6 weeks")
+    assert longer["workload"]["hours_per_month"] == [8 * 730, 8 * (42 * 24 - 730)]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_days_are_the_first_of_a_month_and_spot_may_be_interrupted(line: str) ->
         ("8 for 12 months", "'8' does not say which accelerators"),
         ("two DGX GB200 for 12 months", "'two DGX GB200' does not say which accelerators"),
         ("8 H100", "does not say for how many months"),
-        ("8 H100 for 12 weeks", "'12 weeks'"),
+        ("8 H100 for 0 weeks", "'0 weeks'"),
         ("8 H100 for 0 months", "'0 months'"),
         ("8 H100 for 12 months for 3 months", "'for' stands twice"),
         ("8 H100 for 12 months in Atlantis", "'Atlantis'"),
