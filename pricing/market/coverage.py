@@ -152,6 +152,7 @@ def _cover(key: Key, machines: Iterable[str], is_elsewhere: bool) -> CoverageRow
             machines=tuple(sorted({machine_family(name) for name in sold})),
             needs_account=all(one.needs_account for one in sold.values()),
             source=next(iter(sold.values())).source,
+            is_sold_elsewhere=is_elsewhere,
         )
     facts = [one for one in known.values() if one is not None]
     if len(facts) == len(known) and all(one.is_sold is False for one in facts):

@@ -38,6 +38,10 @@ def test_what_is_sold_elsewhere_is_not_called_unknown() -> None:
     words = "AWS sells machines on demand for p5 elsewhere; the catalog has none in the places"
     assert f"{words} allowed." in why_not
     assert not any("is not known" in text for text in why_not)
+    prices = catalog(offer("50", region="eu-west-1"), offer("40", "savings_plan", term_months=12))
+    verdict = compared(prices, 5840, **asked).answer.verdict
+    assert verdict
+    assert "AWS sells savings plans for p5 elsewhere;" in " ".join(verdict.unknown_prices)
 
 
 @pytest.mark.parametrize(
