@@ -296,8 +296,7 @@ def find_alternatives(
     request = results.request
     if not request.cheaper_if:
         return ()
-    advised = results.recommendation.scenario
-    plan = None if advised is None else results.scenarios[advised]
+    plan = results.advised
     limits: list[RelaxableLimit] = []
     if plan is not None:
         limits += _list_constraints(request, _ROOM)
@@ -357,16 +356,14 @@ def try_without(
         most = max(parts, key=lambda part: part.units or 0.0)
         node = int(lifted.inputs.by_key[most.source].accelerators) + 1
         if node <= LARGEST_NODE:
-            larger = replace(limit, least_node=node)
-            yield from try_without(larger, results, plan, work, sold)
+            yield from try_without(replace(limit, least_node=node), results, plan, work, sold)
         return
     if has_many_kinds(other, lifted.inputs) and not limit.is_last_resort:
         tried = (tuple(try_without(one, results, plan, work)) for one in _narrow(limit, *best))
         yield from next(filter(None, tried), ())
         return
-    sources, paid_for = lifted.inputs.sources, {*other.used_hours, *other.units_started}
-    kinds = {source.accelerator for source in sources if source.key in paid_for}
-    others = (s.key for s in sources if s.capacity and s.accelerator not in kinds)
+    kinds = hours_by_kind(other, lifted.inputs).keys()
+    others = (s.key for s in lifted.inputs.sources if s.capacity and s.accelerator not in kinds)
     choice, _ = judge(
         lifted.inputs,
         [other],

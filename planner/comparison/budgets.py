@@ -144,23 +144,21 @@ class BudgetGain:
 def find_budget_gains(results: ComparisonResults) -> tuple[BudgetGain, ...] | None:
     """The cheaper plan behind each budget that is in its way, the largest saving first; None where
     that is not worked out: not wanted, no such budget or no work left for it."""
-    inputs, advised = results.inputs, results.recommendation.scenario
+    inputs, plan = results.inputs, results.advised
     names = [WHOLE_PLAN] if inputs.capex_budget is not None else []
     names += [part.name for part in inputs.capex_by_period]
     conflicts = {c.limit for scenario in results.scenarios.values() for c in scenario.conflicts}
     names += [name for name in (A_MONTH, IN_TOTAL) if name in conflicts]
-    if not (names and advised and results.request.cheaper_if):
+    if not names or plan is None or not results.request.cheaper_if:
         return None
-    plan = results.scenarios[advised]
 
     def list_gains(work: WorkMeter) -> tuple[BudgetGain, ...]:
         every = _find_gain(results, plan, names, work)
         if every is None:
             return ()
-        gains = [every]
-        if len(names) > 1:
-            alone = [_find_gain(results, plan, [name], work) for name in names]
-            gains = [gain for gain in alone if gain is not None] or gains
+        each = names if len(names) > 1 else []
+        alone = [_find_gain(results, plan, [name], work) for name in each]
+        gains = [gain for gain in alone if gain is not None] or [every]
         return tuple(sorted(gains, key=lambda gain: -(gain.alternative.saving or 0)))
 
     return results.within("budgets", SMALL_SHARE, list_gains, None)

@@ -147,7 +147,5 @@ def _nodes(source: CapacitySource, plan: Scenario, inputs: ModelInputs) -> Float
     if source.term is not None:
         started = plan.units_started.get(source.key, np.zeros(inputs.calendar.months))
         return source.units_in_service(np.asarray(started, dtype=np.float64))
-    used = plan.used_hours[source.key]
-    at_peak = peak_hours_of(plan, inputs, source)
-    nodes = nodes_at_once(used, at_peak)
+    nodes = nodes_at_once(plan.used_hours[source.key], peak_hours_of(plan, inputs, source))
     return np.ceil(nodes - _ROUNDING) if inputs.whole_nodes else nodes

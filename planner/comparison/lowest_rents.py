@@ -67,8 +67,7 @@ class LowestRents:
     def rows(self, accelerator: str) -> Rows:
         """Rows of the catalog that sell it."""
         limits = self.request.constraints
-        options = limits.purchase_options
-        is_sold = not options or PurchaseOption.ON_DEMAND in options
+        is_sold = PurchaseOption.ON_DEMAND in (limits.purchase_options or PurchaseOption)
         if not is_sold or not self._may_take(accelerator):
             return np.empty(0, dtype=np.intp)
         on_demand = (PurchaseOption.ON_DEMAND.value,)
@@ -78,8 +77,8 @@ class LowestRents:
 
     def _may_take(self, accelerator: str) -> bool:
         software = self.request.workload.software
-        known = map(find, self.request.constraints.accelerators or ())
-        named = {one.slug for one in known if one}
+        known = self.request.constraints.accelerators or ()
+        named = {one.slug for one in map(find, known) if one}
         is_named = not named or accelerator in named
         return is_named and software in (None, ANY, find_software(accelerator))
 

@@ -58,23 +58,28 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advic
     calendar, money = results.calendar, partial(format_money, currency=results.request.currency)
     after_tax = " after tax" * (calendar.tax_rate > 0)
     every = [(server, one) for server, some in results.inputs.servers.owned for one in some]
-    sales: list[tuple[Batches, Alternative]] = []
+    sales: list[tuple[Decimal, Batches, str, Alternative | None]] = []
     ways = list(islice(_list_sales(every), MOST_SALES))
     for i, (limit, some) in enumerate(ways):
         now, end = (_fetched(results, some, month) for month in (0, calendar.months))
-        counts = f"The saving counts {money(now[1])}{after_tax} that they fetch now."
+        fetched = f"{money(now[1])}{after_tax}"
         sold = cents(float(now[0] - end[0])), cents(float(now[1]))
-        part, limit = work.share(1 / (len(ways) - i)), replace(limit, why=f"{limit.why} {counts}")
-        with suppress(InvalidInput, WorkSpentError):
-            sales += ((some, one) for one in try_without(limit, results, plan, part, sold))
+        limit = replace(limit, why=f"{limit.why} The saving counts {fetched} that they fetch now.")
+        part = work.share(1 / (len(ways) - i))
+        with suppress(WorkSpentError):
+            other = None
+            with suppress(InvalidInput):  # what is left may be refused elsewhere
+                other = next(try_without(limit, results, plan, part, sold), None)
+            saving = Decimal("-Infinity") if other is None else other.saving or Decimal(0)
+            sales.append((saving, some, fetched, other))
+    if not sales:
+        return "", ()
+    saving, some, fetched, best = max(sales, key=lambda sale: sale[0])
     idle = int(np.flatnonzero(results.inputs.hours).max(initial=-1)) + 1
     then, end = (_fetched(results, every, month) for month in (idle, calendar.months))
     spared = run_in_place(results.inputs.server_sources, calendar)[idle:, 0].sum()
     spared += then[0] - end[0]
-    some, best = max(sales, key=lambda sale: sale[1].saving or 0, default=(every, None))
-    saving = Decimal(0) if best is None else best.saving or Decimal(0)
     if best is not None and saving > max(least_saving(plan, SELLING), Decimal(spared)):
-        fetched = f"{money(_fetched(results, some, 0)[1])}{after_tax}"
         return (
             f"Selling {_name(some)} now for {fetched} saves {money(saving)} in present value, if "
             "space and people then cost nothing.",
@@ -91,21 +96,20 @@ def _weigh(results: ComparisonResults, plan: Scenario, work: WorkMeter) -> Advic
     if best is not None:
         apart = f"{money(abs(saving))} {'less' if saving > 0 else 'more'}"
         more = f"the work costs {'only ' * (saving > 0)}{apart} in present value"
-    fetched = f"{money(_fetched(results, some, 0)[1])}{after_tax}"
     which = "" if some == every else f"{_name(some)} "
     return f"Keep {_name(every)}: {which}sold now for {fetched}, {more}.", ()
 
 
 def _list_sales(every: Batches) -> Iterator[tuple[RelaxableLimit, Batches]]:
     """All that is owned, then of each entry some units: every number of few, five of many."""
-    limit = LIMITS["in_place"]
+    limit, owned = LIMITS["in_place"], sum(batch.units for _, batch in every)
     yield limit, every
     for server, batch in every:
-        for units in np.unique(np.linspace(1, batch.units, MOST_NUMBERS).round()).astype(int):
-            if units < sum(one.units for _, one in every):
-                some = [(server, replace(batch, units=int(units)))]
-                field, left = f"{SELLING}.{batch.place}.units", batch.units - int(units)
-                yield replace(limit, field=field, value=left, shown=f"{_name(some)} sold"), some
+        numbers = np.unique(np.linspace(1, batch.units, MOST_NUMBERS).round()).astype(int)
+        for units in numbers[numbers < owned].tolist():
+            some = [(server, replace(batch, units=units))]
+            field, left = f"{SELLING}.{batch.place}.units", batch.units - units
+            yield replace(limit, field=field, value=left, shown=f"{_name(some)} sold"), some
 
 
 def _name(some: Batches) -> str:

@@ -65,11 +65,9 @@ class _Words:
         if first.name.startswith(START):
             able = "sell" if {one.action for one in triggers} == {"sell"} else "decide again"
         amount = format_money(_two_digits(self.result.worth), self.results.request.currency)
-        now = f"{self._name(first.name)} now."
-        if self._is_advised:
-            now = capitalize_first(now)
-        else:  # as the plan is judged without what it is worth to sell or to wait
-            now = f"An alternative, better only if you decide again every {every}: {now}"
+        # As the plan is judged without what it is worth to sell or to wait.
+        other = f"An alternative, better only if you decide again every {every}: "
+        now = capitalize_first(f"{'' if self._is_advised else other}{self._name(first.name)} now.")
         return " ".join([now, *self._join(triggers), f"Being able to {able} is worth {amount}."])
 
     def _join(self, triggers: Sequence[Trigger]) -> Iterator[str]:
@@ -188,9 +186,8 @@ class _Words:
 
     def _condition(self, price_of: str, is_above: bool, price: float, unit: Unit) -> str:
         currency = self.results.request.currency
-        amount = f"{price:,.2f} {currency} an hour"
-        if unit == "per server":
-            amount = format_money(_two_digits(price), currency)
+        by_hour = f"{price:,.2f} {currency} an hour"
+        amount = by_hour if unit != "per server" else format_money(_two_digits(price), currency)
         return f"{price_of} is {'above' if is_above else 'below'} {amount}"
 
 

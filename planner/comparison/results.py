@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
+from math import inf
 from typing import TypeVar
 
 from planner.comparison.preparation import Preparation
@@ -223,7 +224,7 @@ class ComparisonResults:
     def expected_cost(self) -> float:
         """Expected net present cost of the plan that is advised."""
         choice = self.choice
-        return float("inf") if choice is None else float(choice.expected[choice.index])
+        return inf if choice is None else float(choice.expected[choice.index])
 
     def saving_of(
         self, plan: Scenario, inputs: ModelInputs, expected: float, work: WorkMeter
@@ -279,18 +280,11 @@ class ComparisonResults:
         """Each server against the cheapest rent that a plan may use instead, the first to pay
         back first; those that never do last."""
         best: dict[str, BreakEven] = {}
-        for row in self.all_break_even:
-            held = best.get(row.server)
-            is_cheaper = held is None or row.rent_per_hour < held.rent_per_hour
-            if row.against in self._rents_allowed and is_cheaper:
-                best[row.server] = row
-        never = float("inf")
-        return tuple(
-            sorted(
-                best.values(),
-                key=lambda row: (never if row.hours is None else row.hours, row.server),
-            )
-        )
+        for row in sorted(self.all_break_even, key=lambda row: row.rent_per_hour):
+            if row.against in self._rents_allowed:
+                best.setdefault(row.server, row)
+        rows = sorted(best.values(), key=lambda row: row.server)
+        return tuple(sorted(rows, key=lambda row: inf if row.hours is None else row.hours))
 
     @cached_property
     def break_even(self) -> tuple[BreakEven, ...]:
@@ -340,14 +334,14 @@ class ComparisonResults:
     @cached_property
     def hours_range(self) -> tuple[float, float]:
         """Factors on the hours at p10 and p90, on the accelerator of the cheapest plan."""
-        plan = next(iter(rank_feasible(self.solved_scenarios)), None)
-        return range_of_plan(plan, self.inputs, self.demand)
+        plans = rank_feasible(self.solved_scenarios)
+        return range_of_plan(next(iter(plans), None), self.inputs, self.demand)
 
     @property
     def few_outcomes(self) -> RiskParameters:
         """The same with so many outcomes as tell plans beside the answer's own apart."""
-        parameters = self.risk_parameters
-        return replace(parameters, samples=min(parameters.samples, FEW_OUTCOMES))
+        samples = min(self.risk_parameters.samples, FEW_OUTCOMES)
+        return replace(self.risk_parameters, samples=samples)
 
     @cached_property
     def risk_parameters(self) -> RiskParameters:
@@ -360,8 +354,7 @@ class ComparisonResults:
     def simulation(self) -> Simulation | None:
         """The outcomes in which plans are costed, as many as the work left allows for; None where
         that is too few."""
-        _ = self.choice
-        drawn: Simulation | None = vars(self).get("simulation")
+        drawn: Simulation | None = vars(self).get("simulation") if self.choice else None
         return drawn
 
     @cached_property
@@ -412,8 +405,7 @@ def hours_by_kind(plan: Scenario, inputs: ModelInputs) -> dict[str, float]:
 
 
 def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:
-    calendar = preparation.calendar
-    rents = find_best_rents(preparation.inputs.sources, calendar)
+    rents = find_best_rents(preparation.inputs.sources, preparation.calendar)
     explicit_fields = frozenset(preparation.request.on_prem.model_fields_set)
     for server in preparation.servers.to_buy:
         yield from compute_break_even(
@@ -421,7 +413,7 @@ def _list_break_even(preparation: Preparation) -> Iterator[BreakEven]:
             preparation.offers.throughput[server.accelerator],
             rents,
             preparation.assumptions,
-            calendar,
+            preparation.calendar,
             explicit_fields,
         )
 
@@ -484,8 +476,7 @@ def _what_is_missing(key: ScenarioKey, preparation: Preparation) -> tuple[str, .
         if request.on_prem.servers == ():
             return ("no server may be bought: the list of servers is empty",)
         return () if servers.to_buy else servers.summarize_exclusions()
-    options = scenario_options(key, preparation.inputs.interruptible)
-    wanted = options - {OWNED}
+    wanted = scenario_options(key, preparation.inputs.interruptible) - {OWNED}
     if wanted & {s.purchase_option for s in preparation.inputs.sources}:
         return ()
     missing = [option for option in PurchaseOption if option.value in wanted]

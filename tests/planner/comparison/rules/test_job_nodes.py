@@ -31,19 +31,6 @@ def rented(found: Compared) -> set[str]:
     return {found.inputs.by_key[key].instance_type for key in plan.used_hours}
 
 
-def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
-    work = {
-        "kind": "accelerator_hours", "accelerator": H100,
-        "hours_per_month": 512 * MONTH, "peak_accelerators": 512,
-    }  # fmt: skip
-    prices = machine(H100, 1, "1"), machine(H100, 4, "5"), machine(H100, 8, "40")
-    joined = {"constraints": {"interconnect": "nvlink"}}
-    found = compared(catalog(*prices), workload=work, **joined)
-    assert rented(found) == {f"{H100}.8"}
-    lifted = {"constraints": joined["constraints"] | LIFTED["constraints"]}
-    assert rented(compared(catalog(*prices), workload=work, **lifted)) == {f"{H100}.1"}
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("network_gbps", "taken"), [(25.0, "fast"), (100.0, "slow"), (None, "slow")]
