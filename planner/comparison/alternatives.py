@@ -555,10 +555,10 @@ def _narrow(
     """A lifted choice of accelerators with one kind alone beside what is named and in place, that
     of most work first."""
     named, hours = lifted.demand.accelerator, hours_by_kind(other, lifted.inputs)
-    kept = (named, *sorted(_kinds_in_place(lifted.inputs) - {named}))
-    if limit.field == OTHER_CARDS[0] and len(kept) + 1 < len(limit.value or hours):
-        for kind in sorted(hours.keys() - {*kept}, key=lambda kind: (-hours[kind], kind)):
-            yield replace(limit, value=(*kept, kind), shown=f"{get(kind).name} as well")
+    base = (named, *sorted(_kinds_in_place(lifted.inputs) - {named}))
+    if limit.field == OTHER_CARDS[0] and len(base) + 1 < len(limit.value or hours):
+        for kind in sorted(hours.keys() - {*base}, key=lambda kind: (-hours[kind], kind)):
+            yield replace(limit, value=(*base, kind), shown=f"{get(kind).name} as well")
 
 
 def may_pay_to_reserve(results: ComparisonResults, plan: Scenario | None) -> bool:

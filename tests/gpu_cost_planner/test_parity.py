@@ -82,7 +82,7 @@ def test_a_line_is_one_request_in_library_command_and_assistant(
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(here))
     tool = COMPARE.call({"question": line}, bundled_catalog())
     assert tool.data["verdict"] == here["verdict"]
-    refused = "8 H100 for 12 weeks"
+    refused = "8 H100 for 12 moons"
     with pytest.raises(InvalidInput) as refusal:
         compare(refused)
     assert main(["compare", refused]) == 2
