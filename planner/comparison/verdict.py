@@ -33,6 +33,8 @@ from planner.costing.advice.decision import (
     OBLIGATIONS,
     OWNING,
     describe_beside,
+    describe_due_later,
+    describe_orders,
     describe_owed,
     describe_parts,
     list_parts,
@@ -102,6 +104,10 @@ class _Facts:
             headline=f"{describe_parts(parts)}.",
             sentence="",
             decision=parts,
+            orders=describe_orders(parts, results.request.currency),
+            due_later=tuple(
+                describe_due_later(plan, parts, results.calendar, results.request.currency)
+            ),
             total=plan.total_cost,
             **self._expected(),
             within_horizon=plan.total_cost - plan.owed_after,
@@ -390,7 +396,6 @@ class VerdictWords:
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)
-        yield self._why_longer()
         yield self._against_on_demand()
         actions = {part.action for part in self.facts.decision}
         owns = not actions.isdisjoint(OWNING)
@@ -441,19 +446,6 @@ class VerdictWords:
         rent = self.results.inputs.by_key[row.against].label
         from_use = f"from {pays_from:.0%} use on" if pays_from >= HALF_PERCENT else "at any use"
         return f"{text}; over their life they cost less than {rent} {from_use}."
-
-    def _why_longer(self) -> str:
-        calendar = self.results.calendar
-        for part in self.facts.decision:
-            if part.action == "commit" and part.term_months and part.last_start:
-                end = calendar.index(parse_month(part.last_start)) + part.term_months
-                if end > calendar.months:
-                    beyond = pluralize(end - calendar.months, "month")
-                    return (
-                        f"A contract of {part.term_months} months ends {beyond} after the plan: "
-                        "the cost has all of it, and nothing for its use after the plan."
-                    )
-        return ""
 
     def _against_on_demand(self) -> str:
         rent, against = self.results.scenarios[ScenarioKey.ON_DEMAND], self.facts.against

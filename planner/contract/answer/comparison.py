@@ -353,12 +353,13 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     def advice(self) -> tuple[str, ...]:
         """What to do, what it costs, why, and what would change it: sentences for readers of
         text."""
-        if self.verdict is None:
+        told = self.verdict
+        if told is None:
             return self.recommendation.because
-        waiting = (self.verdict.waiting,) if self.verdict.waiting else ()
-        risks = (*waiting, *self.verdict.ask_first)
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *risks, *self.verdict.turns, *proof)
+        signed = (told.orders, *told.due_later)
+        risks = (told.waiting, *told.ask_first, *told.turns, *proof)
+        return tuple(filter(None, (told.sentence, *signed, *told.reasons, *risks)))
 
 
 class AnswerSummary(AnswerModel):

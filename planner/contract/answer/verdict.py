@@ -169,6 +169,15 @@ class Verdict(AnswerModel):
     decision: tuple[DecisionPart, ...] = Field(
         default=(), description="What to do, dearest first; empty where no plan is feasible."
     )
+    orders: str = Field(
+        default="",
+        description="Parts that the headline does not name and that bind or are at least 5% of the "
+        "cost, with their amounts; empty for none.",
+    )
+    due_later: tuple[str, ...] = Field(
+        default=(),
+        description="What of the total each contract, lease or loan costs after the plan.",
+    )
     total: Money | None = Field(
         default=None, description="Total of the advised plan as stated: the sum of its lines."
     )

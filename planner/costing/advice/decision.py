@@ -377,36 +377,54 @@ def describe_starts(started: Floats, calendar: Calendar) -> str:
     return f", {', '.join(each[:-1])} and {each[-1]}"
 
 
-_TOGETHER: Mapping[Action, str] = {
-    "buy": "buy {} of server",
-    "lease": "lease {} of server",
-    "keep": "keep what is already there",
-    "commit": "sign for {} of machine",
-    "reserve": "reserve {} of machine by date",
-    "rent": "rent the rest",
-}
-"""What is done with parts that a sentence does not name."""
+BINDING = frozenset({"buy", "lease", "commit", "reserve"})
+"""What is paid for whether or not it is used."""
+NAMED_FROM = Decimal("0.05")
+"""Share of the cost from which a part is named, whether or not it binds; a choice of this project,
+2026."""
 
 
-def describe_parts(parts: Iterable[DecisionPart]) -> str:
-    """The parts as one sentence without its full stop. Of more than two, those bought or signed
-    for or reserved are named, and what is rented if it is dearer, what is bought or signed first
-    and then in order of time; the others are summed up by what is done, and what is only rented is
-    the rest."""
+def _split_parts(parts: Iterable[DecisionPart]) -> tuple[list[DecisionPart], list[DecisionPart]]:
+    """The parts that a sentence names, and the others: of more than two, those bought or signed for
+    or reserved are named, and what is rented if it is dearer; one more, unless it is rented."""
     every = list(parts)
     most = max((p.amount for p in every if p.action != "rent"), default=Decimal("-Infinity"))
     main = [part for part in every if part.action != "rent" or part.amount > most]
     named = every if len(every) <= MOST_PARTS else main[:MOST_PARTS]
-    named = sorted(named, key=lambda part: part.starts if part.action in RENTING else "")
-    shown, more = [part.sentence for part in named], [one for one in every if one not in named]
-    for action, words in _TOGETHER.items():
-        others = [part for part in more if part.action == action]
-        if others and action != "rent" and len(more) == 1:
-            shown.append(others[0].sentence)
-        elif others:
-            shown.append(words.format(pluralize(len(others), "further kind")))
+    more = [part for part in every if part not in named]
+    if len(more) == 1 and more[0].action != "rent":
+        return [*named, *more], []
+    return named, more
+
+
+def describe_parts(parts: Iterable[DecisionPart]) -> str:
+    """The parts as one sentence without its full stop: what is bought or signed first and then in
+    order of time. Of the others it counts the orders; what is only rented is the rest."""
+    named, more = _split_parts(parts)
+    named.sort(key=lambda part: part.starts if part.action in RENTING else "")
+    orders = sum(part.action in BINDING for part in more)
+    others = {part.action for part in more}
+    shown = [
+        *(part.sentence for part in named),
+        *([f"place {pluralize(orders, 'further order')}"] if orders else []),
+        *(["keep what is already there"] if "keep" in others else []),
+        *(["rent the rest"] if "rent" in others else []),
+    ]
     text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return capitalize_first(text)
+
+
+def describe_orders(parts: Iterable[DecisionPart], currency: str) -> str:
+    """What `describe_parts` does not name and either binds or is at least `NAMED_FROM` of the cost,
+    each with what it costs; empty for nothing."""
+    every = list(parts)
+    least = sum((part.amount for part in every), Decimal(0)) * NAMED_FROM
+    listed = [
+        f"{part.sentence} ({format_money(part.amount, currency)})"
+        for part in _split_parts(every)[1]
+        if part.action in BINDING or part.amount >= least
+    ]
+    return f"Orders: {'; '.join(listed)}." if listed else ""
 
 
 _WORDS: Mapping[str, frozenset[Category]] = {
@@ -452,6 +470,21 @@ def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
     for price, ends in prices:
         owed += price * max(0, calendar.index(ends) + 1 - calendar.months)
     return Decimal(str(owed * (1.0 - calendar.tax_rate))).quantize(_CENT)
+
+
+def describe_due_later(
+    plan: Scenario, parts: Iterable[DecisionPart], calendar: Calendar, currency: str
+) -> Iterator[str]:
+    """What of the total each contract, lease or loan costs after the last month of the plan."""
+    last = calendar.month(calendar.months - 1)
+    for part in parts:
+        late = [x for x in plan.lines if x.source == part.source and x.month >= calendar.months]
+        if late and (owed := sum((line.amount for line in late), Decimal(0))) > 0:
+            end = calendar.month(max(line.month for line in late))
+            yield (
+                f"{format_money(owed, currency)} of the cost as stated is due after "
+                f"{last:%B %Y}, until {end:%B %Y}, for {write_units(part.units or 1)} × {part.label}."
+            )
 
 
 def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart
-from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.decision import describe_orders, describe_parts, list_parts
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 
@@ -137,26 +137,28 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
 
 
 @pytest.mark.parametrize(
-    ("actions", "rest"),
+    ("actions", "rest", "orders"),
     [
-        (["buy", "rent"], "buy a and rent b"),
+        (["buy", "rent"], "buy a and rent b", ""),
         (["buy", "commit", "keep", "rent", "rent"], "buy a, commit b, keep what is already there "
-         "and rent the rest"),
-        (["buy", "commit", "keep"], "buy a, commit b and keep c"),
-        (["reserve", "rent", "rent"], "reserve a, rent b and rent the rest"),
-        (["commit", "commit", "commit", "rent"], "commit a, commit b, sign for 1 further kind of "
-         "machine and rent the rest"),
-        (["buy", "buy", "buy", "buy"], "buy a, buy b and buy 2 further kinds of server"),
+         "and rent the rest", "Orders: rent d (30.00 USD); rent e (40.00 USD)."),
+        (["buy", "commit", "keep"], "buy a, commit b and keep c", ""),
+        (["commit", "commit", "commit", "rent"], "commit a, commit b, place 1 further order and "
+         "rent the rest", "Orders: commit c (1.00 USD); rent d (30.00 USD)."),
+        (["buy", "buy", "buy", "buy"], "buy a, buy b and place 2 further orders",
+         "Orders: buy c (1.00 USD); buy d (30.00 USD)."),
     ],
 )  # fmt: skip
-def test_parts_beyond_two_are_summed_up_by_what_is_done(actions: list[str], rest: str) -> None:
+def test_parts_beyond_two_are_counted_and_listed_where_they_bind_or_cost_much(
+    actions: list[str], rest: str, orders: str
+) -> None:
     parts = [
-        DecisionPart.model_construct(
-            action=action, amount=Decimal(at), starts="2027-01", sentence=f"{action} {'abcde'[at]}"
-        )
-        for at, action in enumerate(actions)
-    ]
+        DecisionPart.model_construct(action=action, amount=Decimal(paid), starts="2027-01",
+                                     sentence=f"{action} {letter}")
+        for action, letter, paid in zip(actions, "abcde", (50, 45, 1, 30, 40), strict=False)
+    ]  # fmt: skip
     assert describe_parts(parts) == rest[0].upper() + rest[1:]
+    assert describe_orders(parts, "USD") == orders
 
 
 def test_a_lease_beside_a_purchase_is_named_by_its_server() -> None:
