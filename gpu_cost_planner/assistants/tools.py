@@ -309,7 +309,7 @@ def answer_comparison(answer: ComparisonAnswer) -> Answer:
         total = format_money(scenario.require_total(), answer.currency)
         mark = " (advised)" if scenario.key == answer.recommendation.scenario else ""
         reason = "" if scenario.allowed else f" (not advised: {scenario.why_not_allowed})"
-        lines.append(f"{title}: {total}{mark}{reason}")
+        lines.append(f"{title}: {total} as stated{mark}{reason}")
     lines += [describe_alternative(one, answer.currency) for one in answer.cheaper_if]
     lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
     if len(answer.warnings) > MOST_WARNINGS:

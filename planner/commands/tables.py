@@ -21,7 +21,7 @@ from planner.contract.answer.estimate import (
 )
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import least_changes
-from planner.contract.labels import NO_RANGE_HERE
+from planner.contract.labels import NO_RANGE_HERE, accelerator_name
 from planner.costing.advice.verdict import describe_alternative, describe_budget
 from planner.portfolio.words import METHOD_TITLES
 from planner.sizing.estimate import Estimate
@@ -85,22 +85,24 @@ def comparison_tables(answer: ComparisonAnswer) -> Iterator[str | Table]:
 
 def _scenarios(answer: ComparisonAnswer) -> Table:
     best, currency, rows = answer.recommendation.scenario, answer.currency, []
+    worth = "present value, as stated" if answer.risk is None else "expected present value"
     for one in answer.scenarios:
         # The reason of what may not be advised stands below the tables.
         mark = " *" if one.key == best else "" if one.allowed else " (not advised)"
         outcomes = answer.risk.range_of(one.key) if answer.risk else None
         figures = ("not feasible", "", "", "", "")
         if one.feasible:
+            present = outcomes.mean if outcomes else one.require_present_cost()
             figures = (
                 _money(outcomes and outcomes.expected, currency),
+                _money(None if answer.risk and not outcomes else present, currency),
                 _money(one.require_total(), currency),
-                _money(one.require_present_cost(), currency),
                 _number(one.levelised_cost_per_accelerator_hour, ",.4f"),
                 f"{one.gap or 0:.2%}",
             )
         rows.append((f"{one.key.value}{mark}", *figures))
-    totals = (f"expected {currency}", f"as stated {currency}")
-    heads = (*totals, "present value", "per accelerator-hour", "gap")
+    hour = f"per hour of {accelerator_name(answer.demand.accelerator)}"
+    heads = (f"expected {currency}", worth, f"as stated {currency}", hour, "gap")
     return make_table("Scenarios", ("scenario",), heads, rows)
 
 

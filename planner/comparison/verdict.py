@@ -20,6 +20,7 @@ from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
 from planner.contract.amounts import format_money, format_month, parse_month
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.risk import Cause
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
 from planner.contract.labels import (
     CHANCE_TO_MISS,
@@ -59,6 +60,19 @@ from pricing.common.words import pluralize
 from pricing.market.offers import PurchaseOption
 
 MOST_REASONS = 3
+FAR_APART = Decimal("0.2")
+"""Share of the cost as stated by which the expected cost is told apart; a choice of this project,
+2026."""
+BECAUSE = {
+    Cause.HOURS: ("the work may take many more hours", "the work may take fewer hours"),
+    Cause.END: ("the project may end late", "the project may end early"),
+    Cause.DELIVERY: ("servers may come late", "servers may come late"),
+    Cause.PRICES: ("prices may rise", "prices may fall"),
+    Cause.CAPACITY: ("machines may be taken back or not be had", "machines may not be had"),
+    Cause.QUOTES: ("quotes may be higher", "quotes may be lower"),
+    Cause.RESALE: ("servers may fetch less", "servers may fetch more"),
+}
+"""Why a plan may cost more than as stated, and less."""
 HALF_PERCENT = 0.005
 """What is less is written as 0%."""
 NARROW = Decimal("0.01")
@@ -370,10 +384,23 @@ class VerdictWords:
     def reasons(self) -> list[str]:
         """Why this plan, the most telling first, at most three; what it forgoes is the last."""
         if self.facts.is_small:
-            return [reason for reason in (self._why_sure(), self._why_early()) if reason]
+            small = self._why_apart(), self._why_sure(), self._why_early()
+            return [reason for reason in small if reason]
         last = [reason for reason in (self._forgone(),) if reason]
-        reasons = [reason for reason in (self._why_sure(), *self._all_reasons()) if reason]
+        every = self._why_apart(), self._why_sure(), *self._all_reasons()
+        reasons = [reason for reason in every if reason]
         return [*reasons[: MOST_REASONS - len(last)], *last]
+
+    def _why_apart(self) -> str:
+        """What most sets the expected cost apart from that as stated, where they are far apart."""
+        stated, (expected, error) = self.plan.total_cost, self._expected()
+        is_less, allowance = expected < stated, self.facts.risk_allowance
+        if abs(expected - stated) <= abs(stated) * FAR_APART or not allowance:
+            return ""
+        cause = (min if is_less else max)(allowance, key=lambda name: allowance[name])
+        shown = self._rounded(float(expected), error)
+        why = BECAUSE[Cause(cause)][is_less]
+        return f"{self._bare(stated)} as stated; {shown} expected, because {why}."
 
     def _why_sure(self) -> str:
         choice, simulation = self.results.choice, self.results.simulation

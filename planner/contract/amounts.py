@@ -51,21 +51,9 @@ def write_figure(figure: Decimal | float, digits: int) -> str:
     return f"{figure:z,.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def format_difference(more: Decimal, less: Decimal, currency: str) -> str:
-    """What the first amount is above the second, as a reader finds it who subtracts both as shown.
-
-    >>> format_difference(Decimal("12384.60"), Decimal("5877.40"), "USD")
-    '6,508 USD'
-    >>> format_difference(Decimal("12.30"), Decimal("5.10"), "USD")
-    '7.20 USD'
-    """
-    if max(abs(more), abs(less)) < TO_THE_CENT:
-        return format_money(more - less, currency)
-    return f"{round(more) - round(less):,} {currency}"
-
-
 def subtract_as_shown(more: Decimal, less: Decimal) -> Decimal:
-    """The same as an amount, where both stand in whole units.
+    """What the first amount is above the second, as a reader finds it who subtracts both as shown
+    in whole units.
 
     >>> subtract_as_shown(Decimal("43776.64"), Decimal("5472.40"))
     Decimal('38305')

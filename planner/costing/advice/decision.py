@@ -481,9 +481,10 @@ def describe_due_later(
         late = [x for x in plan.lines if x.source == part.source and x.month >= calendar.months]
         if late and (owed := sum((line.amount for line in late), Decimal(0))) > 0:
             end = calendar.month(max(line.month for line in late))
+            what = f"{write_units(part.units or 1)} × {part.label}"
             yield (
                 f"{format_money(owed, currency)} of the cost as stated is due after "
-                f"{last:%B %Y}, until {end:%B %Y}, for {write_units(part.units or 1)} × {part.label}."
+                f"{last:%B %Y}, until {end:%B %Y}, for {what}."
             )
 
 

@@ -500,10 +500,10 @@ def describe_alternative(one: Alternative, currency: str) -> str:
     how = f"without {one.field}" if without else f"with {listed}"
     if one.saving is None:
         in_all = f"{format_money(one.total, currency)} in all"
-        total = "" if one.plan.endswith(f" {in_all}).") else f" {in_all}."
+        total = "" if one.plan.endswith(f" {in_all}).") else f" {in_all}, as stated."
         return f"Possible {how}: {one.plan}{total} {one.why}"
     saving = format_money(one.saving, currency)
-    return f"Cheaper by {saving} of present value {how}: {one.plan} {one.why}"
+    return f"Expected to save {saving} of present value {how}: {one.plan} {one.why}"
 
 
 def describe_budget(use: BudgetUse, currency: str) -> str:

@@ -110,8 +110,8 @@ class AnswerPage:
     def alternatives(self) -> list[tuple[Alternative, str, str]]:
         """What would be cheaper with one rule lifted, the address that lifts it, what it saves."""
         return [
-            (one, _lift(self.query, one), verdict.saving_words(one, self.answer))
-            for one in verdict.by_shown_saving(self.answer)
+            (one, _lift(self.query, one), verdict.saving_words(one, self.currency))
+            for one in self.answer.cheaper_if
         ]
 
     @property

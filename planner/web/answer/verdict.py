@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.contract import labels
-from planner.contract.amounts import (
-    format_difference,
-    format_named_shares,
-    name_day,
-    parse_month,
-    whole_parts,
-)
+from planner.contract.amounts import format_named_shares, name_day, parse_month, whole_parts
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioFinance
@@ -118,29 +112,10 @@ def is_the_only_plan(answer: ComparisonAnswer) -> bool:
     )
 
 
-def by_shown_saving(answer: ComparisonAnswer) -> list[Alternative]:
-    """What would be cheaper in the order of what `saving_words` shows, the largest first: savings
-    of the total, then those in today's money alone. Where none saves, the cheapest first."""
-    total = answer.verdict.total if answer.verdict else None
-
-    def place(one: Alternative) -> tuple[bool, Decimal]:
-        if one.saving is None or (total is not None and one.total < total):
-            return False, one.total
-        return True, -one.saving
-
-    return sorted(answer.cheaper_if, key=place)
-
-
-def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
-    """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
-    less. The total itself where there is none to save against."""
-    if one.saving is None:
-        return money(one.total, answer.currency)
-    total = answer.verdict.total if answer.verdict else None
-    if total is None or total <= one.total:
-        return f"−{money(one.saving, answer.currency)} in today's money"
-    saved = format_difference(total, one.total, answer.currency)
-    return f"−{saved}".replace(" ", "\u00a0")
+def saving_words(one: Alternative, currency: str) -> str:
+    """`−1,200 USD`, expected in today's money; the total where there is none to save against."""
+    saved = money(one.total, currency) if one.saving is None else f"−{money(one.saving, currency)}"
+    return saved.replace(" ", "\u00a0")
 
 
 def assumed(answer: ComparisonAnswer) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.comparison.verdict import build_verdict
+from planner.comparison.verdict import VerdictWords, build_verdict
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.verdict import CostInterval
 from planner.contract.figures import verdict_facts
@@ -136,6 +136,18 @@ def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> No
     found = compared(catalog(RENT, offer("9", "capacity_block", count=1)), hours=600, **YEAR)
     block, rent = (found.scenarios[ScenarioKey(key)] for key in ("cloud", "on_demand"))
     assert name_rival(block, rent, found.inputs) == "reserving by date"
+
+
+def test_far_from_the_cost_as_stated_the_expected_cost_has_its_reason() -> None:
+    found = compared(catalog(RENT), hours=600, **YEAR)
+    told, causes = build_verdict(found), {"hours": Decimal(9_000), "prices": Decimal(9_001)}
+    for expected, words in (
+        (86_400, []),
+        (90_001, ["72,000 as stated; 90,001 USD expected, because prices may rise."]),
+    ):
+        facts = {"expected": Decimal(expected), "standard_error": None, "risk_allowance": causes}
+        words_of = VerdictWords(found, found.advised, told.model_copy(update=facts))
+        assert words_of.reasons() == words
 
 
 def doubted(
