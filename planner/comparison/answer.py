@@ -246,7 +246,7 @@ def build_catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
 def _demand(results: ComparisonResults, *, holds: bool) -> DemandAnswer:
     demand, (low, high) = results.demand, results.hours_range
     hours, peak = demand.hours_per_month.tolist(), demand.peak_accelerators.tolist()
-    total = float(sum(hours))
+    total, size = float(sum(hours)), results.main_size
     return DemandAnswer(
         accelerator=demand.accelerator,
         hours_per_month=hours,
@@ -255,7 +255,7 @@ def _demand(results: ComparisonResults, *, holds: bool) -> DemandAnswer:
         total_hours_p10=total * low,
         total_hours_p90=total * high,
         highest_peak=max(peak, default=0.0),
-        method=demand.method,
+        method=size.method if size else demand.method,
         range=DemandRange(p10=low, p90=high, holds=holds),
         candidates=tuple(_copy(DemandCandidate, c) for c in demand.candidates),
         excluded=dict(demand.excluded),

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from planner.comparison.results import FEW_OUTCOMES, SMALL_SHARE, ComparisonResults
 from planner.contract.answer.risk import Driver
 from planner.contract.copies import cached_property, replace
-from planner.contract.labels import ON_DEMAND, OWNED, SPOT
+from planner.contract.labels import ON_DEMAND, OWNED, SPOT, accelerator_name
 from planner.costing.analysis.outcomes import Outcomes, draw_ends
 from planner.costing.analysis.plan_costs import PlanCosts
 from planner.costing.analysis.simulation import Simulation, cost_plans
@@ -294,11 +294,13 @@ class _Table:
         return replace(self.few, outcomes=replace(self.few.outcomes, **changes))
 
     def _hours(self) -> _Held:
-        outcomes, hours = self.drawn.outcomes, self.inputs.hours
+        kind = self.results.main_accelerator
+        outcomes, hours = self.drawn.outcomes, self.inputs.hours / self.inputs.throughput[kind]
         total, n = float(hours.sum()), len(self.few.outcomes.slip)
         factors = replace(outcomes, ends=None).demand(slice(None)) @ hours / total
         low, high = np.percentile(factors, (10, 90)).tolist()
 
+        name = accelerator_name(kind)
         costed = sorted({total / FURTHEST, low * total, high * total, total * FURTHEST})
 
         def hold(value: float) -> Simulation:
@@ -308,8 +310,8 @@ class _Table:
             return self._with(growth=growth, level=np.full(n, factor))
 
         return _Held(
-            "workload.hours", "Hours", "accelerator-hours", total, low * total, high * total,
-            BY_OUTCOMES, hold, "of work", costed, (), factors * total,
+            "workload.hours", f"Hours of {name}", "accelerator-hours", total, low * total,
+            high * total, BY_OUTCOMES, hold, f"of work on {name}", costed, (), factors * total,
         )  # fmt: skip
 
     def _rent(self, rent: CapacitySource, options: Collection[str], name: str) -> _Held:

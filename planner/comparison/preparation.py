@@ -313,6 +313,10 @@ class Preparation:
             least_peaks=(
                 self._least_peaks() if self.rules.is_sized and self.rules.one_accelerator else None
             ),
+            beyond_peak={
+                kind: max(size.beyond_peak for size in sizes)
+                for kind, sizes in self.demand.sizes.items()
+            },
             fills_machines=self.offers.job_nodes.fills_machines,
             coverage=self.coverage,
             job_sizes=self.offers.job_nodes.job_sizes,

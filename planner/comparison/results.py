@@ -55,6 +55,7 @@ from planner.costing.scenarios import (
     solve_scenarios,
 )
 from planner.sizing.demand import Demand
+from planner.sizing.runs.run_size import RunSize
 from pricing.common.words import as_sentence, pluralize
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 
@@ -244,6 +245,17 @@ class ComparisonResults:
         key = self.recommendation.scenario
         return None if key is None else self.scenarios[key]
 
+    @property
+    def main_accelerator(self) -> str:
+        """The accelerator that does most of the advised work, in whose hours it is told."""
+        return main_accelerator(self.advised, self.inputs, self.demand)
+
+    @property
+    def main_size(self) -> RunSize | None:
+        """The largest run on it; None for hours that were given."""
+        sizes = self.demand.sizes.get(self.main_accelerator, ())
+        return max(sizes, key=lambda size: size.accelerators, default=None)
+
     @cached_property
     def is_small(self) -> bool:
         """Whether nobody would own for it: below `SMALL_USD`, or less than a node-month."""
@@ -386,12 +398,14 @@ def range_of_plan(
 ) -> tuple[float, float]:
     """Factors on the hours at p10 and p90: of the accelerator that does most of the plan's work,
     else, and without a plan, of the reference accelerator."""
-    if plan is None:
-        return demand.range_p10_p90
-    hours = hours_by_kind(plan, inputs)
-    most = max(hours, key=lambda slug: hours[slug], default=demand.accelerator)
     ranges = {c.accelerator: c.range_p10_p90 for c in demand.candidates}
-    return ranges.get(most, demand.range_p10_p90)
+    return ranges.get(main_accelerator(plan, inputs, demand), demand.range_p10_p90)
+
+
+def main_accelerator(plan: Scenario | None, inputs: ModelInputs, demand: Demand) -> str:
+    """The accelerator that does most of the plan's work; the reference without a plan."""
+    hours = hours_by_kind(plan, inputs) if plan else {}
+    return max(hours, key=lambda slug: hours[slug], default=demand.accelerator)
 
 
 def hours_by_kind(plan: Scenario, inputs: ModelInputs) -> dict[str, float]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from planner.comparison.budgets import BudgetGain, describe_gain, list_budget_uses
 from planner.comparison.early_finish import hours_of_machines
 from planner.comparison.results import ComparisonResults
-from planner.contract.amounts import format_money, format_month, parse_month
+from planner.contract.amounts import format_duration, format_money, format_month, parse_month
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.answer.risk import Cause
 from planner.contract.answer.verdict import CostInterval, DecisionPart, NextBest, Verdict
@@ -118,6 +118,7 @@ class _Facts:
             headline=f"{describe_parts(parts)}.",
             sentence="",
             decision=parts,
+            sizing=_describe_size(results),
             orders=describe_orders(parts, results.request.currency),
             due_later=tuple(
                 describe_due_later(plan, parts, results.calendar, results.request.currency)
@@ -198,6 +199,15 @@ class _Facts:
             difference=expected - own,
             difference_in_present_value=self.results.recommendation.saving,
         )
+
+
+def _describe_size(results: ComparisonResults) -> str:
+    size, of_one = results.main_size, results.inputs.throughput
+    if size is None:
+        return ""
+    hours = format_duration(results.inputs.hours.sum() / of_one[size.accelerator.slug])
+    precision = f", in {size.figures.precision}" if size.figures.precision else ""
+    return f"Sized as {size.words}{precision}: {hours} of one accelerator in all."
 
 
 def is_same_plan(one: Scenario, other: Scenario) -> bool:

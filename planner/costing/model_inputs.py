@@ -82,6 +82,8 @@ class ModelInputs:
     """Whether a plan rents one kind of machine."""
     least_peaks: Mapping[str, tuple[float, ...]] | None = None
     """[T] reference accelerators that runs take at least on a kind; None: no least."""
+    beyond_peak: Mapping[str, int] = field(default_factory=dict)
+    """Accelerators of each kind at the busiest of a day beyond those around the clock."""
     fills_machines: bool = False
     """Whether runs take every accelerator of the machines that they rent."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)

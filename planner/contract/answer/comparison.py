@@ -357,7 +357,7 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
         if told is None:
             return self.recommendation.because
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        signed = (told.orders, *told.due_later)
+        signed = (told.orders, *told.due_later, told.sizing)
         risks = (told.waiting, *told.ask_first, *told.turns, *proof)
         return tuple(filter(None, (told.sentence, *signed, *told.reasons, *risks)))
 

@@ -169,6 +169,11 @@ class Verdict(AnswerModel):
     decision: tuple[DecisionPart, ...] = Field(
         default=(), description="What to do, dearest first; empty where no plan is feasible."
     )
+    sizing: str = Field(
+        default="",
+        description="How the work is sized on the accelerator that does most of it: replicas or "
+        "accelerators at once, precision and hours; empty for hours that were given.",
+    )
     orders: str = Field(
         default="",
         description="Parts that the headline does not name and that bind or are at least 5% of the "

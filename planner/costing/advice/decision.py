@@ -18,7 +18,6 @@ from planner.contract.answer.scenario import CostLine
 from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.labels import NOT_COUNTED, rented_how, savings_plan_label, traits
 from planner.contract.request.comparison import ComparisonRequest
-from planner.contract.request.on_prem import Existing
 from planner.contract.request.rules import NOWHERE
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
@@ -90,8 +89,6 @@ def list_parts(
 class _SourceCost:
     net: Decimal = Decimal("0.00")
     """Sum of its lines."""
-    signed: Decimal = Decimal("0.00")
-    """What the contract itself comes to, support and staff apart."""
     paid: Decimal = Decimal("0.00")
     """The same without income."""
     capital: dict[int, Decimal] | None = None
@@ -112,8 +109,6 @@ def _sum_lines(lines: Iterable[CostLine]) -> dict[str, _SourceCost]:
         cost = costs[line.source]
         cost.net += line.amount
         cost.paid += max(line.amount, Decimal(0))
-        if line.category in OBLIGATIONS | {Category.COMPUTE}:
-            cost.signed += line.amount
         if line.category in _AT_START:
             cost.capital = cost.capital or defaultdict(Decimal)
             cost.capital[line.month] += line.amount
@@ -140,6 +135,7 @@ class _Part:
         first, last = self._months()
         action = self._action()
         share = share_of_hours(self.plan, source, self.inputs)
+        most = self._at_busiest() if action == "rent" else units
         return DecisionPart(
             action=action,
             source=source.key,
@@ -148,8 +144,8 @@ class _Part:
             region=source.region,
             place=place,
             purchase_option=source.purchase_option,
-            units=units,
-            accelerators=units * source.accelerators,
+            units=most,
+            accelerators=most * source.accelerators,
             term_months=self._term_months(),
             starts=format_month(self._calendar.month(first)),
             last_start=format_month(self._calendar.month(last)),
@@ -192,6 +188,10 @@ class _Part:
             return float(plan.units_started[source.key].sum())
         return float(ceil(self._nodes() - WHOLE))
 
+    def _at_busiest(self) -> float:
+        more = self.inputs.beyond_peak.get(self.source.accelerator, 0) / self.source.accelerators
+        return float(ceil(self._nodes() + more - WHOLE))
+
     def _nodes(self) -> float:
         hours = self.plan.used_hours[self.source.key]
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
@@ -231,7 +231,10 @@ class _Part:
         else:
             how = rented_how(self.source.purchase_option)
             lasts = self._how_long() if share >= 1 - NOISE else ""
-            yield f"rent {self._up_to(units)}{machine} {how}{where}{lasts}"
+            most, busiest = self._at_busiest(), ""
+            if most > units:
+                busiest = f" around the clock, up to {write_units(most)} at the busiest,"
+            yield f"rent {self._up_to(units)}{machine}{busiest} {how}{where}{lasts}"
             yield self._when(first, last).replace(" until ", " by " if lasts else " until ")
 
     def _starts(self) -> str:
@@ -456,21 +459,6 @@ def describe_beside(plan: Scenario, tax_rate: float, currency: str) -> Iterator[
 
 # What is owed after the plan ---------------------------------------------------------------
 
-_CENT = Decimal("0.01")
-
-
-def left_of_signed(existing: Existing, inputs: ModelInputs) -> Decimal:
-    """What contracts that are there already cost after the horizon where that is not counted, after
-    tax; 0 where all of it is."""
-    if inputs.term_end == "full":
-        return Decimal(0)
-    calendar, owed = inputs.calendar, 0.0
-    prices = [(one.price_per_month * one.units, one.ends) for one in existing.commitments]
-    prices += [(one.rent_per_month * one.units, one.ends) for one in existing.leased_servers]
-    for price, ends in prices:
-        owed += price * max(0, calendar.index(ends) + 1 - calendar.months)
-    return Decimal(str(owed * (1.0 - calendar.tax_rate))).quantize(_CENT)
-
 
 def describe_due_later(
     plan: Scenario, parts: Iterable[DecisionPart], calendar: Calendar, currency: str
@@ -489,11 +477,14 @@ def describe_due_later(
 
 
 def describe_owed(plan: Scenario, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    """What contracts that are there already cost after the last month of the plan, beyond its
-    total; empty where part of the total is owed then, which has its own figure."""
-    last = inputs.calendar.month(inputs.calendar.months - 1)
-    beyond = 0 if plan.owed_after else left_of_signed(request.existing, inputs)
-    if not beyond:
+    """What contracts that are there already cost after the last month of the plan, after tax and
+    beyond its total; empty where part of the total is owed then, which has its own figure."""
+    existing, calendar = request.existing, inputs.calendar
+    prices = [(one.price_per_month * one.units, one.ends) for one in existing.commitments]
+    prices += [(one.rent_per_month * one.units, one.ends) for one in existing.leased_servers]
+    owed = sum(price * max(0, calendar.index(end) + 1 - calendar.months) for price, end in prices)
+    if not owed or plan.owed_after or inputs.term_end == "full":
         return ""
-    more = format_money(beyond, request.currency)
+    more = format_money(owed * (1.0 - calendar.tax_rate), request.currency)
+    last = calendar.month(calendar.months - 1)
     return f"{more} more is owed after {last:%B %Y}{NOT_COUNTED}."

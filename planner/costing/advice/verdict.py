@@ -373,10 +373,6 @@ class NamedLimit:
         is_in_cents = self.unit.isupper() and round(shown) != shown == round(shown, 2)
         return f"{shown:,.2f} {unit}" if is_in_cents else f"{shown:,.10g} {unit}"
 
-    def now(self, value: float) -> str:
-        """`monthly budget (now 100 USD)`."""
-        return f"{self.name} (now {self.amount(value)})"
-
     def instead(self, current: float, required: float) -> str:
         """`a monthly budget of at least 42,336 USD instead of 100 USD`; a least number has no unit,
         as its name says it.

@@ -99,6 +99,16 @@ class RunSize(ABC):
         return energy_kwh(self.accelerator, self.hours)
 
     @property
+    def words(self) -> str:
+        """What works at once."""
+        return f"{self.accelerators:,} × {self.accelerator.name}"
+
+    @property
+    def beyond_peak(self) -> int:
+        """Accelerators at the busiest of a day beyond those around the clock."""
+        return 0
+
+    @property
     def unused(self) -> int:
         """Accelerators that its split leaves idle."""
         return 0

@@ -84,6 +84,16 @@ class ServingSize(RunSize):
         return self.replica.tokens_per_second / self.workload.answer_tokens
 
     @property
+    def words(self) -> str:
+        machines = f"{self.replica.accelerators} × {self.accelerator.name}"
+        replicas = f"{pluralize(self.paid_replicas, 'replica')} of {machines} around the clock"
+        return f"{replicas}, {self.replicas:,} at the busiest" if self.beyond_peak else replicas
+
+    @property
+    def beyond_peak(self) -> int:
+        return max(self.replicas - self.paid_replicas, 0) * self.replica.accelerators
+
+    @property
     def method(self) -> str:
         one, replica = self.accelerator, self.replica
         stages = f" in {replica.stages} stages" if replica.stages > 1 else ""
