@@ -353,13 +353,13 @@ class ComparisonAnswer(PlanRecord[ScenarioAnswer]):
     def advice(self) -> tuple[str, ...]:
         """What to do, what it costs, why, and what would change it: sentences for readers of
         text."""
-        told = self.verdict
-        if told is None:
+        verdict = self.verdict
+        if verdict is None:
             return self.recommendation.because
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        signed = (told.orders, *told.due_later, told.sizing)
-        risks = (told.waiting, *told.ask_first, *told.turns, *proof)
-        return tuple(filter(None, (told.sentence, *signed, *told.reasons, *risks)))
+        signed = (verdict.orders, *verdict.due_later, verdict.sizing)
+        risks = (verdict.waiting, *verdict.ask_first, *verdict.turns, *proof)
+        return tuple(filter(None, (verdict.sentence, *signed, *verdict.reasons, *risks)))
 
 
 class AnswerSummary(AnswerModel):

@@ -124,6 +124,22 @@ def test_a_service_stands_in_racks_and_is_not_interrupted() -> None:
     assert "4090" in server.label
 
 
+def test_what_requests_in_waves_take_is_told_in_the_hours_of_the_advised_card() -> None:
+    wave = CHAT | {"model": "Llama-3.1-70B", "prompt_tokens": 1500, "first_token_seconds": 1.5}
+    limits = {"geographies": ["eu"], "providers": ["azure"], "purchase_options": ["on_demand"]}
+    question = QUICK | {"workload": wave, "constraints": limits, "sensitivity": True}
+    answer = compare(question | {"on_prem": {"servers": []}}).answer
+    verdict = answer.verdict
+    assert verdict is not None
+    at_once = "(1 × H100 NVL) around the clock, up to 5 at the busiest, on demand in Azure "
+    assert at_once in verdict.headline
+    assert verdict.decision[0].units == 5
+    size = "Sized as 3 replicas of 1 × H100 NVL 94 GB around the clock, 5 at the busiest, in fp8"
+    assert verdict.sizing == f"{size}: 26,280 hours of one accelerator in all."
+    assert answer.demand.method.startswith("5 replicas of 1 H100 NVL 94 GB")
+    assert {row.value for row in answer.drivers if row.field == "workload.hours"} == {26_280}
+
+
 def test_old_cards_are_told_what_does_their_work_for_less_than_half() -> None:
     line = compare("4 P100 for 12 months").answer
     (other,) = named(line)

@@ -114,7 +114,7 @@ def test_it_says_how_to_ask_for_it() -> None:
     answer = asked(constraints={"providers": ["aws"], "quotas": [QUOTA]})
     words = [describe_alternative(one, "USD") for one in answer.cheaper_if]
     assert words[0].startswith("Possible without constraints.quotas: Rent 1 × p5.48xlarge")
-    assert words[0].endswith("700,800 USD in all. The request sets this limit.")
+    assert words[0].endswith("700,800 USD in all, as stated. The request sets this limit.")
 
 
 def test_dozens_of_small_machines_are_no_alternative_to_a_few_large_ones() -> None:

@@ -1,13 +1,11 @@
 """What the first screen of an answer says before anything is unfolded."""
 
-from decimal import Decimal
 from typing import Any
 
 from planner.comparison import compare
-from planner.contract.answer.verdict import Alternative
 from planner.contract.figures import reserved_ahead
 from planner.web.answer.charts import categories
-from planner.web.answer.verdict import saving_words, short_title
+from planner.web.answer.verdict import short_title
 from pricing.bundled.catalog import bundled_catalog
 from tests.bench.bench_compare import TODAY
 from tests.golden.answers import answered
@@ -48,15 +46,6 @@ def test_work_beyond_every_published_run_is_said_before_the_advice(
     assert FAR in text(get(client, "plan-live", HUGE))
     assert FAR in text(get(client, "plan-accelerators", HUGE))
     assert "does not hold here" not in text(get(client, "plan-accelerators", TRAINING))
-
-
-def test_a_saving_of_less_than_a_unit_is_said_to_the_cent() -> None:
-    """Expected and in today's money, whatever the totals as stated are."""
-    cheaper = Alternative(
-        field="x", value=True, change="", plan="", total=Decimal("10.02"),
-        saving=Decimal("0.30"), why="",
-    )  # fmt: skip
-    assert saving_words(cheaper, "USD") == "−0.30\xa0USD"
 
 
 def test_what_is_paid_ahead_is_what_the_decision_says_to_sign() -> None:
