@@ -275,7 +275,8 @@ def advice(answer: ComparisonAnswer) -> list[str]:
     told = answer.verdict
     if told is None:
         return list(answer.recommendation.because)
-    return [told.sentence, told.sizing, *told.due_later, *told.reasons, *told.turns]
+    words = told.sentence, told.sizing, *told.due_later, *told.reasons, *told.turns
+    return [one for one in words if one]
 
 
 def _on_the_page(answer: ComparisonAnswer) -> list[str]:
