@@ -207,7 +207,7 @@ def _describe_size(results: ComparisonResults) -> str:
         return ""
     hours = format_duration(results.inputs.hours.sum() / of_one[size.accelerator.slug])
     precision = f", in {size.figures.precision}" if size.figures.precision else ""
-    return f"Sized as {size.words}{precision}: {hours} of one accelerator in all."
+    return f"Sized for {size.words}{precision}: {hours} of one accelerator in all."
 
 
 def is_same_plan(one: Scenario, other: Scenario) -> bool:

@@ -101,7 +101,7 @@ class RunSize(ABC):
     @property
     def words(self) -> str:
         """What works at once."""
-        return f"{self.accelerators:,} × {self.accelerator.name}"
+        return f"{self.accelerators:,} × {self.accelerator.name} or more at once"
 
     @property
     def beyond_peak(self) -> int:

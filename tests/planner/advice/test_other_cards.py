@@ -134,7 +134,7 @@ def test_what_requests_in_waves_take_is_told_in_the_hours_of_the_advised_card() 
     at_once = "(1 × H100 NVL) around the clock, up to 5 at the busiest, on demand in Azure "
     assert at_once in verdict.headline
     assert verdict.decision[0].units == 5
-    size = "Sized as 3 replicas of 1 × H100 NVL 94 GB around the clock, 5 at the busiest, in fp8"
+    size = "Sized for 3 replicas of 1 × H100 NVL 94 GB around the clock, 5 at the busiest, in fp8"
     assert verdict.sizing == f"{size}: 26,280 hours of one accelerator in all."
     assert answer.demand.method.startswith("5 replicas of 1 H100 NVL 94 GB")
     assert {row.value for row in answer.drivers if row.field == "workload.hours"} == {26_280}
