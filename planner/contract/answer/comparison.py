@@ -73,9 +73,6 @@ class DemandAnswer(AnswerModel):
     )
 
 
-PriceStateName = Literal["priced", "sold_price_unknown", "not_sold", "unknown"]
-
-
 class PriceAge(AnswerModel):
     """How old one part of a provider's prices is; those that are sold now."""
 
@@ -93,7 +90,7 @@ class PriceCoverage(AnswerModel):
     accelerator: str = Field(description="Slug of the accelerator.")
     provider: str = Field(description="Provider that has a machine with it.")
     purchase_option: str = Field(description="How it is paid for.")
-    state: PriceStateName = Field(
+    state: Literal["priced", "sold_price_unknown", "not_sold", "unknown"] = Field(
         description="Whether it has a price, is sold at a price that is not known, is not sold, or "
         "whether it is sold is not known."
     )

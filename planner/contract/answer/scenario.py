@@ -179,9 +179,6 @@ class ScenarioEnergy(AnswerModel):
     sources: tuple[SourceEnergy, ...] = Field(default=(), description="Source by source.")
 
 
-PurchaseKind = Literal["server", "commitment", "capacity_block"]
-
-
 class CostLine(AnswerModel):
     """One cost of one month: quantity × unit price = amount, rounded to the cent."""
 
@@ -222,7 +219,7 @@ class Purchase(AnswerModel):
     month: MonthIndex = Field(description="Month in which it is bought or begins.")
     source: str = Field(description="Key of the offer or server.")
     label: str = Field(default="", description="What it is called in lines and tables.")
-    kind: PurchaseKind = Field(
+    kind: Literal["server", "commitment", "capacity_block"] = Field(
         default="commitment",
         description="A server bought, a commitment, or hours reserved by date.",
     )

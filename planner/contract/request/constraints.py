@@ -188,15 +188,14 @@ class CustomOffer(RequestModel):
             yield InvalidInput(
                 "usd_per_hour", "is 0 and nothing is due upfront; leave out an unknown price"
             )
-        if self.purchase_option.is_commitment and not self.term_months:
-            option = self.purchase_option.value
+        option, is_commitment = self.purchase_option.value, self.purchase_option.is_commitment
+        if is_commitment and not self.term_months:
             yield InvalidInput("term_months", f"is required with purchase_option {option}")
-        if self.upfront_usd and not self.purchase_option.is_commitment:
+        if self.upfront_usd and not is_commitment:
             yield InvalidInput(
                 "upfront_usd", "is due when a commitment begins; leave it out for other offers"
             )
-        if self.term_months and not self.purchase_option.is_commitment:
-            option = self.purchase_option.value
+        if self.term_months and not is_commitment:
             yield InvalidInput("term_months", f"has no meaning with purchase_option {option}")
         first, last = self.available_from, self.available_until
         if first and last and last < first:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from planner.contract.validation import (
     DECIMAL_TEXT,
@@ -95,14 +95,13 @@ def _rate(value: object) -> object:
 Rates = dict[Currency, Annotated[ExchangeRate, BeforeValidator(_rate)]]
 
 
-FinancingMethod = Literal["purchase", "loan", "hire_purchase", "lease"]
 MAX_FINANCING_MONTHS = 120
 
 
 class Financing(RequestModel):
     """How the price of servers is paid; network, spares and installation are paid at once."""
 
-    method: FinancingMethod = "purchase"
+    method: Literal["purchase", "loan", "hire_purchase", "lease"] = "purchase"
     """`purchase` pays the price when the server is bought. `loan` and `hire_purchase` pay a
     deposit then and the rest in equal instalments; the server is owned, depreciated and resold.
     `lease` pays equal rents while the server serves and gives it back."""
@@ -135,8 +134,9 @@ class Financing(RequestModel):
             )
 
 
-ScenarioName = Literal["on_demand", "cloud", "on_prem", "hybrid"]
-ScenarioNames = Annotated[Entries[ScenarioName], Field(min_length=1, max_length=6)]
+ScenarioNames = Annotated[
+    Entries[Literal["on_demand", "cloud", "on_prem", "hybrid"]], Field(min_length=1, max_length=6)
+]
 _AMOUNTS = ("amount", "days", "per_month", "per_accelerator_hour")
 
 
@@ -187,13 +187,11 @@ class DataHome(RequestModel):
     region: Slug | None = None
     """Region of the provider."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> DataHome:
+    def _refusals(self) -> Iterator[InvalidInput]:
         if self.provider == ON_PREMISES and self.region is not None:
-            raise InvalidInput("region", f"has no meaning with provider {ON_PREMISES}")
+            yield InvalidInput("region", f"has no meaning with provider {ON_PREMISES}")
         if self.provider != ON_PREMISES and self.region is None:
-            raise InvalidInput("region", f"is required with provider {self.provider}")
-        return self
+            yield InvalidInput("region", f"is required with provider {self.provider}")
 
     @property
     def place(self) -> tuple[str, str]:

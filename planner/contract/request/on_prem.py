@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from planner.contract.request.finance import Financing
 from planner.contract.validation import (
@@ -155,14 +155,13 @@ class OwnedServer(RequestModel):
     at its age by `on_prem.residual_rate`."""
 
 
-Servers = Annotated[Entries[Server], Field(max_length=50)]
 OwnedServers = Annotated[Entries[OwnedServer], Field(max_length=200)]
 
 
 class OnPrem(RequestModel):
     """Owning: what may be bought and what it costs to keep; absent fields take a default."""
 
-    servers: Servers | None = None
+    servers: Annotated[Entries[Server], Field(max_length=50)] | None = None
     """Servers to choose from, one of them once for each way of paying, such as bought or leased;
     absent: reference servers with a fitting accelerator; []: none."""
     electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6), DECIMAL_TEXT] | None = None
@@ -280,13 +279,11 @@ class MinimumSpend(RequestModel):
     spent: Money = 0.0
     """Part of it that is spent before the plan starts."""
 
-    @model_validator(mode="after")
-    def _consistent(self) -> MinimumSpend:
+    def _refusals(self) -> Iterator[InvalidInput]:
         if self.last < self.first:
-            raise InvalidInput("last", f"{self.last:%Y-%m} is before first {self.first:%Y-%m}")
+            yield InvalidInput("last", f"{self.last:%Y-%m} is before first {self.first:%Y-%m}")
         if self.spent > self.amount:
-            raise InvalidInput("spent", f"{self.spent:g} is more than the amount {self.amount:g}")
-        return self
+            yield InvalidInput("spent", f"{self.spent:g} is more than the amount {self.amount:g}")
 
 
 class Existing(RequestModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from planner.contract.amounts import add_months, count_months
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS
@@ -33,7 +33,7 @@ from planner.contract.validation import (
     Text,
     Whole,
     closest,
-    in_plain_words,
+    parse,
 )
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
@@ -42,22 +42,17 @@ MAX_PROJECTS = 100
 DEFAULT_JOB_HOURS, DEFAULT_MAX_WAIT_HOURS = 4.0, 8.0
 """Mean length of a job, h, and the longest wait of nine jobs in ten, a working day: planning
 choices, 2026."""
-_SHARED_LIMITS = (
-    "quotas",
-    "capex_budget",
-    "capex_by_fiscal_year",
-    "monthly_budget",
-    "total_budget",
+_LIMITS_OF_OTHERS = dict.fromkeys(
+    ("quotas", "capex_budget", "capex_by_fiscal_year", "monthly_budget", "total_budget"),
+    "holds for all projects together; state it under limits.{}",
+) | dict.fromkeys(
+    (
+        *("capex_months", "max_provider_share", "min_providers", "min_provider_share"),
+        *("power_kw", "rack_units"),
+    ),
+    "is for the plan of one project alone, as projects of a portfolio share machines; leave it out",
 )
-_OF_ONE_PLAN = (
-    "capex_months",
-    "max_provider_share",
-    "min_providers",
-    "min_provider_share",
-    "power_kw",
-    "rack_units",
-)
-"""Limits of a plan that has servers and providers of its own."""
+"""Limits that one project of several cannot have, and what to do with each."""
 
 
 ALONE_ONLY = {"credits": "credits", "minimum_spend": "minimum spends"}
@@ -99,13 +94,11 @@ class ProjectWindow(RequestModel):
     """Most reference accelerators at work at once; absent: the highest peak of the work in these
     months."""
 
-    @model_validator(mode="after")
-    def _in_order(self) -> ProjectWindow:
+    def _refusals(self) -> Iterator[InvalidInput]:
         if self.deadline < self.start:
-            raise InvalidInput(
+            yield InvalidInput(
                 "deadline", f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}"
             )
-        return self
 
 
 class PortfolioProject(RequestModel):
@@ -153,19 +146,9 @@ class PortfolioProject(RequestModel):
         return _refuse_existing(data, "commitments and leased_servers of the project")
 
     def _refusals(self) -> Iterator[InvalidInput]:
-        for name in _SHARED_LIMITS:
+        for name, problem in _LIMITS_OF_OTHERS.items():
             if getattr(self.constraints, name) not in (None, ()):
-                yield InvalidInput(
-                    f"constraints.{name}",
-                    f"holds for all projects together; state it under limits.{name}",
-                )
-        for name in _OF_ONE_PLAN:
-            if getattr(self.constraints, name) not in (None, ()):
-                yield InvalidInput(
-                    f"constraints.{name}",
-                    "is for the plan of one project alone, as projects of a portfolio share "
-                    "machines; leave it out",
-                )
+                yield InvalidInput(f"constraints.{name}", problem.format(name))
         profile, work = self.week_profile, self.workload
         if profile and (len(profile) not in (24, 168) or not any(profile)):
             yield InvalidInput("week_profile", "takes 24 or 168 values, not all of them 0")
@@ -317,7 +300,4 @@ def read_portfolio(data: object) -> PortfolioRequest:
         return data
     if not isinstance(data, Mapping):
         raise InvalidInput("", "a portfolio is an object with projects; see the guide Portfolio")
-    try:
-        return PortfolioRequest.model_validate(data)
-    except ValidationError as error:
-        raise in_plain_words(error, PortfolioRequest, data) from None
+    return parse(PortfolioRequest, data)

@@ -22,7 +22,6 @@ from pricing.market.offers import PurchaseOption
 from pricing.market.place_names import COUNTRY_GROUPS, PARTITIONS_OF
 from pricing.market.snapshot import Region
 
-TermEnd = Literal["full", "within"]
 ANY = "any"
 SHORTEST_TERM = 12
 """Months of the shortest commitment that the three clouds sell; 2026."""
@@ -38,7 +37,7 @@ nodes of linked accelerators; an assumption of this project, 2026."""
 class PlanRules:
     """The rules of one request, defaults filled in."""
 
-    term_end: TermEnd = "full"
+    term_end: Literal["full", "within"] = "full"
     """Whether a commitment that ends after the horizon counts in full, or may not be made."""
     partitions: tuple[str, ...] = CLOUD_PARTITIONS
     """Parts of the clouds that may be rented in."""

@@ -61,15 +61,13 @@ class Run(RequestModel):
     def _as_written(self, month: dt.date | None) -> str | None:
         return f"{month:%Y-%m}" if month else None
 
-    @model_validator(mode="after")
-    def _deadline_after_start(self) -> Run:
+    def _refusals(self) -> Iterator[InvalidInput]:
         if self.deadline and self.deadline < self.start:
-            raise InvalidInput(
+            yield InvalidInput(
                 "deadline",
                 f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}; "
                 f"allowed is {self.start:%Y-%m} or later",
             )
-        return self
 
 
 Runs = Annotated[Entries[Run], Field(min_length=1, max_length=1000)]
@@ -182,19 +180,15 @@ class AcceleratorHours(_Work):
         least = math.ceil(max(self.hours_per_month) / HOURS_PER_MONTH)
         return max(self.peak_accelerators) if self.peak_accelerators else least
 
-    @model_validator(mode="after")
-    def _has_peak(self) -> AcceleratorHours:
+    def _refusals(self) -> Iterator[InvalidInput]:
         if self.peak_accelerators is not None and not any(self.peak_accelerators):
-            raise InvalidInput("peak_accelerators", "is 0 in every month; allowed is at least 1")
-        return self
+            yield InvalidInput("peak_accelerators", "is 0 in every month; allowed is at least 1")
 
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"]
 Optimizer = Literal[
     "adamw", "sgd", "lion", "muon", "adafactor", "adamw_8bit", "adamw_bf16", "lora", "qlora"
 ]
-Checkpointing = bool | Literal["selective"]
-Stage = Literal["pretraining", "fine_tuning"]
 TRAINERS: Mapping[str, tuple[str, ...]] = {
     "standard": ("Megatron", "torchtitan", "DeepSpeed", "FSDP", "Hugging Face", "HF Trainer", "TRL",
                  "Axolotl", "Unsloth", "MaxText"),
@@ -225,15 +219,11 @@ Tuning = Annotated[
     BeforeValidator(_class_of_trainer),
 ]
 SampleTuning = Literal["hand_tuned", "standard", "first_version"]
-Loader = Literal["hand_tuned", "usual"]
-Architecture = Literal["convolutional", "depthwise", "transformer", "detector"]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
 
 Utilisation = Annotated[Number, AfterValidator(_share_of_peak)]
 """A share of the dense peak, above 0 and at most 1."""
-ExperimentsFactor = Annotated[Number, Field(ge=1, le=1000)]
-"""Hours of all attempts, failed and exploratory ones included, over those of the final runs."""
 
 
 MOST_MFU_RECOMPUTING = 0.75
@@ -258,7 +248,7 @@ class _SizedWork(_Work):
     replaced_fields: ClassVar[tuple[str, ...]]
     """Fields that a measured rate replaces, as it holds what they say."""
 
-    experiments_factor: ExperimentsFactor = 1.0
+    experiments_factor: Annotated[Number, Field(ge=1, le=1000)] = 1.0
     """Hours of all attempts over those of the final runs."""
     sweep: Sweep | None = None
     """Trials before each final run, beside the attempts."""
@@ -337,7 +327,7 @@ class Training(_SizedWork):
     weights_offload: bool | None = None
     """Whether the frozen weights of `lora` and `qlora` live in the memory of the host and are
     streamed to the accelerators layer by layer; absent: where nothing else fits."""
-    stage: Stage | None = None
+    stage: Literal["pretraining", "fine_tuning"] | None = None
     """Absent: fine-tuning with adapters or on fewer tokens than active parameters."""
     code: Tuning | None = None
     """Trainer by name, such as torchtitan or Axolotl, or its class: `standard` (released trainers),
@@ -366,7 +356,7 @@ class Training(_SizedWork):
     """Hours that one such run took on `accelerator`, lost time included; replaces the estimate."""
     zero_stage: Annotated[Whole, Field(ge=0, le=3)] | None = None
     """ZeRO stage (3 is FSDP's full sharding); absent: the lowest that fits."""
-    activation_checkpointing: Checkpointing | None = None
+    activation_checkpointing: bool | Literal["selective"] | None = None
     """`selective` recomputes attention alone; absent: only where memory asks for it."""
     micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
     """Sequences that one replica works on at once; absent: what fits best."""
@@ -458,10 +448,10 @@ class Samples(_SizedWork):
     benchmark measures."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
     """Parameters, all trained with AdamW: what memory holds is judged by them."""
-    loader: Loader | None = None
+    loader: Literal["hand_tuned", "usual"] | None = None
     """How images are read, beside their FLOPs: `hand_tuned` (FFCV, DALI or one's own that keeps the
     accelerators busy) or `usual`; absent: what teams have, with its spread in the range."""
-    architecture: Architecture | None = None
+    architecture: Literal["convolutional", "depthwise", "transformer", "detector"] | None = None
     """Kind of image model, beside its FLOPs; absent: the mixture that teams train."""
     code: SampleTuning | None = None
     """How well tuned the code is, beside its FLOPs: `first_version` is the code that one
@@ -480,21 +470,19 @@ class Samples(_SizedWork):
     def _from_model(cls, data: Any) -> Any:
         return fill_from_sample_model(data) if isinstance(data, Mapping) else data
 
-    @model_validator(mode="after")
-    def _has_a_rate(self) -> Samples:
+    def _refusals(self) -> Iterator[InvalidInput]:
         rates = (self.benchmark, self.samples_per_second, self.forward_gflops_per_sample)
         if all(rate is None for rate in rates):
-            raise InvalidInput(
+            yield InvalidInput(
                 "benchmark",
                 "give a model, a benchmark, samples_per_second or forward_gflops_per_sample",
             )
         beside = [name for name in SAMPLE_FACTS if getattr(self, name) is not None]
         if beside and (self.benchmark or self.samples_per_second):
-            raise InvalidInput(
+            yield InvalidInput(
                 beside[0],
                 "is already in a measured rate; leave it out or give forward_gflops_per_sample",
             )
-        return self
 
 
 Tokens = Annotated[Whole, Field(ge=1, le=10_000_000)]
@@ -503,8 +491,6 @@ DailyRates = Annotated[
     Entries[Annotated[Number, Field(ge=0, le=1e9)]], Field(min_length=24, max_length=24)
 ]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
-ServedPrecision = Literal["bf16", "fp8", "fp4"]
-ServingEngine = Literal["tuned", "default"]
 
 
 def _mean_rate(by_hour: Any) -> float:
@@ -548,10 +534,10 @@ class Serving(_Work):
     """s until the first token of an answer at most."""
     token_seconds: Seconds = 0.1
     """s from one token of an answer to its next at most; people read at about 0.2."""
-    precision: ServedPrecision | None = None
+    precision: Literal["bf16", "fp8", "fp4"] | None = None
     """Number format of the weights; absent: 4 bits of a model published in them, else 8 bits if the
     accelerator has them, else 16."""
-    engine: ServingEngine | None = None
+    engine: Literal["tuned", "default"] | None = None
     """`tuned` to the model and its load, or `default` as installed; absent: between the two, with
     both in the range."""
     spare: Annotated[Number, Field(ge=0, le=10)] = 0.1
