@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from django.db import models
-from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel
@@ -29,8 +28,15 @@ from planner.contract.validation import parse
 from planner.models import Access, Team
 from planner.services.teams.access import EDIT, VIEW, Need, StaleError, require, require_scope
 from pricing.api.pages import METHODS, PAGE_PARAMETERS, CursorPages, RateLimited
-from pricing.api.rest import Query, is_not_modified, make_etag, matches_etag, not_modified
-from pricing.common.invalid_input import InvalidInput
+from pricing.api.rest import (
+    Filter,
+    Query,
+    filter_rows,
+    is_not_modified,
+    make_etag,
+    matches_etag,
+    not_modified,
+)
 
 Values = dict[str, Any]
 INCLUDE = OpenApiParameter(
@@ -55,6 +61,10 @@ class AnswerView(RateLimited):
     tables: ClassVar[tuple[str, ...]] = ()
     """What `include` may name beside the tables of the answers."""
     parameters: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def access(self) -> Access:
+        return access_of_request(self.request)
 
     def read_query(self, request: Request) -> None:
         """Refuses unknown query parameters and tables."""
@@ -107,27 +117,6 @@ class PartField(serializers.JSONField):
         return drop(value, left_out) if left_out else value
 
 
-class Filter(NamedTuple):
-    """A query parameter of a list: the column it looks at and which values it may have."""
-
-    lookup: str
-    allowed: tuple[str, ...] = ()
-    is_id: bool = False
-
-    def read(self, query: Query, name: str) -> str | bool | None:
-        """The value that is asked for; None where it is absent."""
-        if self.allowed == FLAGS:
-            return query.flag(name)
-        value = query.choice(name, self.allowed) if self.allowed else query.text(name)
-        if self.is_id and value is not None:
-            try:
-                uuid.UUID(value)
-            except ValueError:
-                raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
-        return value
-
-
-FLAGS = ("true", "false")
 TEAM = Filter("team__slug")
 
 
@@ -160,10 +149,6 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
     """What an action asks for, where it is not VIEW for reading and EDIT for writing."""
     query_parameters: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Action → query parameters beyond a list's filters."""
-
-    @property
-    def access(self) -> Access:
-        return access_of_request(self.request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuses unknown query parameters and tokens without the scope, before anything else."""
@@ -204,21 +189,15 @@ class TeamViewSet(AnswerView, GenericViewSet[Any]):
         return of_list or super().get_serializer_class()
 
     def filter_queryset(self, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
-        if self.action == "list":
-            for name, filter_ in self.filters.items():
-                value = filter_.read(self.query, name)
-                if value is not None:
-                    queryset = queryset.filter(**{filter_.lookup: value})
-        return queryset
+        is_list = self.action == "list"
+        return filter_rows(queryset, self.query, self.filters) if is_list else queryset
 
     def get_object(self) -> Any:
         """The row of the address, if the caller may see it and do this to it."""
-        row = self.get_queryset().filter(**{self.lookup_field: self.kwargs[self.lookup_field]})
-        instance = row.first()
-        if instance is None:
-            raise Http404
-        self.require(instance)
-        return instance
+        key = {self.lookup_field: self.kwargs[self.lookup_field]}
+        row = get_object_or_404(self.get_queryset(), **key)
+        self.require(row)
+        return row
 
     def require(self, row: Any) -> None:
         require(self.access, row.pk if isinstance(row, Team) else row.team_id, self.need())
@@ -307,11 +286,9 @@ class InTeam(TeamViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        team = Team.objects.for_access(self.access).filter(slug=kwargs["team"]).first()
-        if team is None:
-            raise Http404
-        self.team: Team = team
-        require(self.access, team.pk, self.need())
+        teams = Team.objects.for_access(self.access)
+        self.team: Team = get_object_or_404(teams, slug=kwargs["team"])
+        require(self.access, self.team.pk, self.need())
 
     def within(self) -> Values:
         return {"team": self.team}

@@ -65,12 +65,14 @@ Note = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
 Fraction = Annotated[Number, Field(ge=0, le=10)]
 
 
-def _choice(values: list[str]) -> Any:
-    return WithJsonSchema({"type": "string", "enum": values})
-
-
-TokenScope = Annotated[Scope, Field(strict=False), _choice(Scope.values)]
-Period = Annotated[BudgetPeriod, Field(strict=False), _choice(BudgetPeriod.values)]
+TokenScope = Annotated[
+    Scope, Field(strict=False), WithJsonSchema({"type": "string", "enum": Scope.values})
+]
+Period = Annotated[
+    BudgetPeriod,
+    Field(strict=False),
+    WithJsonSchema({"type": "string", "enum": BudgetPeriod.values}),
+]
 Event = Literal[
     "saved_comparison.approved", "project.price_moved", "project.budget_overrun", "prices.held"
 ]

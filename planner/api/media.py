@@ -158,20 +158,12 @@ class GuardedJSONParser(BaseParser):
         return value
 
 
-class PayloadTooLarge(exceptions.APIException):
-    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_code = "body_too_large"
-
-    def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"The body is larger than {limit_bytes:,} bytes.")
-        self.limit_bytes = limit_bytes
-
-
 def check_length(parser_context: Any, limit_bytes: int) -> None:
     """Refuses a body that says it is longer, or compressed, before a byte of it is read."""
     meta = parser_context["request"].META
     if read_length(str(meta.get("CONTENT_LENGTH") or "")) > limit_bytes:
-        raise PayloadTooLarge(limit_bytes)
+        detail = f"The body is larger than {limit_bytes:,} bytes."
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body_too_large", detail)
     encoding = meta.get("HTTP_CONTENT_ENCODING", "identity")
     if encoding.strip().lower() not in ("", "identity"):
         raise exceptions.UnsupportedMediaType(

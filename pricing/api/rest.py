@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -124,7 +126,7 @@ class Query:
         return value
 
     def flag(self, name: str) -> bool | None:
-        value = self.choice(name, ("true", "false"))
+        value = self.choice(name, FLAGS)
         return None if value is None else value == "true"
 
     def number(self, name: str, least: float, most: float) -> float | None:
@@ -153,6 +155,38 @@ class Query:
             return dt.date.fromisoformat(value + rest)
         except ValueError:
             raise InvalidInput(name, f"{shorten(value)} is not a {what}") from None
+
+
+FLAGS = ("true", "false")
+
+
+class Filter(NamedTuple):
+    """A query parameter of a list: the column it looks at and which values it may have."""
+
+    lookup: str
+    allowed: tuple[str, ...] = ()
+    is_id: bool = False
+
+    def read(self, query: Query, name: str) -> str | bool | None:
+        """The value that is asked for; None where it is absent."""
+        if self.allowed == FLAGS:
+            return query.flag(name)
+        value = query.choice(name, self.allowed) if self.allowed else query.text(name)
+        if self.is_id and value is not None:
+            try:
+                uuid.UUID(value)
+            except ValueError:
+                raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
+        return value
+
+
+def filter_rows(rows: QuerySet[Any], query: Query, filters: Mapping[str, Filter]) -> QuerySet[Any]:
+    """Those that meet every filter that the query names."""
+    for name, one in filters.items():
+        value = one.read(query, name)
+        if value is not None:
+            rows = rows.filter(**{one.lookup: value})
+    return rows
 
 
 # Conditional requests ---------------------------------------------------------------------

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -26,7 +28,9 @@ from pricing import catalog, models
 from pricing.api import schema
 from pricing.api.pages import PAGE_PARAMETERS, CursorPages, PlainView
 from pricing.api.rest import (
+    Filter,
     Query,
+    filter_rows,
     is_not_modified,
     make_etag,
     not_modified,
@@ -225,24 +229,20 @@ def _respond_unchanging(request: Request, body: Any, *key: object) -> Response:
 
 
 class _PagedList(PlainView, ListAPIView[Any]):
-    """A list in pages, the newest first, limited by `filters` (parameter → column)."""
+    """A list in pages, the newest first, limited by `filters`."""
 
     pagination_class = CursorPages
-    filters: dict[str, str] = {}  # noqa: RUF012 - a constant of each subclass
+    filters: ClassVar[Mapping[str, Filter]]
 
     def filter_queryset(self, queryset: Any) -> Any:
         query = Query(self.request, *self.filters, *PAGE_PARAMETERS)
-        for name, column in self.filters.items():
-            value = query.text(name)
-            if value is not None:
-                queryset = queryset.filter(**{column: value})
-        return queryset
+        return filter_rows(queryset, query, self.filters)
 
 
 class RevisionsView(_PagedList):
     queryset = models.Revision.objects.defer("dates")
     serializer_class: type[BaseSerializer[Any]] = schema.RevisionSerializer
-    filters = {"provider": "provider"}  # noqa: RUF012
+    filters: ClassVar = {"provider": Filter("provider")}
 
     @extend_schema(operation_id="list_revisions", parameters=[parameter("provider")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -257,9 +257,7 @@ class RevisionView(PlainView):
     def get(self, request: Request, provider: str, number: int) -> Response:
         """One revision of one provider."""
         Query(request)
-        revision = models.Revision.objects.filter(provider=provider, number=number).first()
-        if revision is None:
-            raise Http404
+        revision = get_object_or_404(models.Revision, provider=provider, number=number)
         etag = make_etag("revision", provider, number, revision.digest)
         return respond(request, etag, lambda: schema.RevisionSerializer(revision).data)
 
@@ -267,7 +265,10 @@ class RevisionView(PlainView):
 class RefreshRunsView(_PagedList):
     queryset = models.RefreshRun.objects.select_related("revision")
     serializer_class: type[BaseSerializer[Any]] = schema.RefreshRunSerializer
-    filters = {"provider": "provider", "outcome": "outcome"}  # noqa: RUF012
+    filters: ClassVar = {
+        "provider": Filter("provider"),
+        "outcome": Filter("outcome", tuple(models.RefreshRun.Outcome.values)),
+    }
 
     @extend_schema(
         operation_id="list_refresh_runs",
@@ -278,8 +279,6 @@ class RefreshRunsView(_PagedList):
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Every attempt to refresh, whatever came of it."""
-        query = Query(request, *self.filters, *PAGE_PARAMETERS)
-        query.choice("outcome", models.RefreshRun.Outcome.values)
         return super().get(request, *args, **kwargs)
 
 
@@ -305,7 +304,12 @@ class ExchangeRatesView(PlainView):
             return not_modified(etag)
         rates = reference.exchange_rates()
         if day is not None or currency == "USD":
-            wanted = [currency] if currency else rates.currencies_on(day)
+            known = (
+                name
+                for name, dated in rates.by_currency.items()
+                if day is None or dated[0].date <= day
+            )
+            wanted = [currency] if currency else sorted(known)
             rows = [rates.find(name, day) for name in wanted]
         elif currency is not None:
             rates.find(currency)

@@ -49,13 +49,6 @@ class ExchangeRates:
             grouped[rate.currency][rate.date] = rate
         return cls({c: tuple(days[d] for d in sorted(days)) for c, days in grouped.items()})
 
-    def currencies_on(self, day: dt.date | None) -> list[str]:
-        return sorted(
-            currency
-            for currency, rates in self.by_currency.items()
-            if day is None or rates[0].date <= day
-        )
-
     def known_by(self, day: dt.date) -> ExchangeRates:
         """The rates known on a day; of a currency first known later, its first rate."""
         return ExchangeRates(

@@ -17,7 +17,6 @@ from rest_framework.response import Response
 
 from planner.api.base import AnswerView, TeamViewSet, render_answer
 from planner.api.bodies import NewSweep
-from planner.api.callers import access_of_request
 from planner.api.media import FileParser, Write, idempotent, require_length
 from planner.api.shapes import JobSerializer, ProblemErrorSerializer, Usage, accepted, wants_job
 from planner.contract.answer.common import AnswerModel
@@ -26,7 +25,7 @@ from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.portfolio import PortfolioRequest
-from planner.models import Access, Job, SweepRow, Team
+from planner.models import Job, SweepRow, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios
 from planner.services.projects import comparisons
@@ -73,10 +72,6 @@ class MarketView(AnswerView, PlainView):
         super().initial(request, *args, **kwargs)
         require_length(request)
         self.read_query(request)
-
-    @property
-    def access(self) -> Access:
-        return access_of_request(self.request)
 
     def team(self) -> Team | None:
         """The team that the query names, whose rates apply; only a member may name it."""
@@ -134,9 +129,7 @@ class PortfoliosView(MarketView):
         """One plan for all projects, and what each of them pays."""
         team = self.team()
         job = self.job(request, "portfolio", {"request": request.data})
-        if job:
-            return job
-        return self.respond(portfolios.plan_for_team(request.data, team)[-1])
+        return job or self.respond(portfolios.plan_for_team(request.data, team)[-1])
 
 
 class EstimatesView(MarketView):

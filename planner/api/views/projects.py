@@ -7,7 +7,8 @@ from functools import cached_property, partial
 from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -29,6 +30,7 @@ from planner.services.projects import projects
 from planner.services.teams import teams
 from planner.services.teams.access import APPROVE, EDIT, VIEW, require
 from pricing import catalog as catalogs
+from pricing.api.rest import FLAGS, Filter
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -42,8 +44,8 @@ class ProjectsView(base.ReadMixin, base.CreateMixin, base.ChangeMixin, base.Dele
     changes = bodies.ProjectChanges
     filters = {
         "team": base.TEAM,
-        "archived": base.Filter("archived", base.FLAGS),
-        "watched": base.Filter("watched", base.FLAGS),
+        "archived": Filter("archived", FLAGS),
+        "watched": Filter("watched", FLAGS),
     }
     change = staticmethod(projects.change_project)
     delete_row = staticmethod(projects.delete_project)
@@ -80,11 +82,9 @@ class ActualsView(base.ListMixin, base.CreateMixin, base.DeleteMixin):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        project = Project.objects.for_access(self.access).filter(pk=kwargs["project"]).first()
-        if project is None:
-            raise Http404
-        self.require(project)
-        self.project: Project = project
+        own_projects = Project.objects.for_access(self.access)
+        self.project: Project = get_object_or_404(own_projects, pk=kwargs["project"])
+        self.require(self.project)
 
     def within(self) -> base.Values:
         return {"project": self.project}
@@ -131,8 +131,8 @@ class SavedComparisonsView(base.ReadMixin, base.CreateMixin, base.ChangeMixin, b
     changes = bodies.SavedComparisonChanges
     filters = {
         "team": base.TEAM,
-        "project": base.Filter("project_id", is_id=True),
-        "state": base.Filter("state", tuple(State.values)),
+        "project": Filter("project_id", is_id=True),
+        "state": Filter("state", tuple(State.values)),
     }
     query_parameters = {"export": ("scenario",)}
     needs = {"reprice": VIEW, "export": VIEW, "approve": APPROVE}
@@ -210,7 +210,7 @@ class SavedPortfoliosView(base.ReadMixin, base.CreateMixin, base.DeleteMixin):
     serializer_class = shapes.SavedPortfolioDetailSerializer
     list_serializer = shapes.SavedPortfolioSerializer
     new = bodies.NewSavedPortfolio
-    filters = {"team": base.TEAM, "state": base.Filter("state", tuple(State.values))}
+    filters = {"team": base.TEAM, "state": Filter("state", tuple(State.values))}
     needs = {"export": VIEW, "approve": APPROVE}
     delete_row = staticmethod(portfolios.delete_portfolio)
 

@@ -36,7 +36,7 @@ from planner.services.teams import teams
 from planner.services.teams.access import EDIT, OWN
 from planner.services.webhooks import webhooks
 from pricing.api.pages import PlainView
-from pricing.api.rest import Query
+from pricing.api.rest import FLAGS, Filter, Query
 
 
 class MeView(PlainView):
@@ -116,9 +116,9 @@ class AuditLogView(base.InTeam, base.ListMixin):
     page_order = ("-at", "id")
     serializer_class = shapes.AuditEntrySerializer
     filters = {
-        "action": base.Filter("action"),
-        "object_type": base.Filter("object_type"),
-        "object_id": base.Filter("object_id"),
+        "action": Filter("action"),
+        "object_type": Filter("object_type"),
+        "object_id": Filter("object_id"),
     }
 
 
@@ -133,8 +133,8 @@ class JobsView(base.ReadMixin):
     list_serializer = shapes.JobRowSerializer
     filters = {
         "team": base.TEAM,
-        "kind": base.Filter("kind", (jobs.SWEEP, *jobs.WORK)),
-        "state": base.Filter("state", tuple(JobState.values)),
+        "kind": Filter("kind", (jobs.SWEEP, *jobs.WORK)),
+        "state": Filter("state", tuple(JobState.values)),
     }
     needs = {"cancel": EDIT}
 
@@ -176,9 +176,9 @@ class AlertsView(base.ListMixin):
     serializer_class = shapes.AlertSerializer
     filters = {
         "team": base.TEAM,
-        "project": base.Filter("project_id", is_id=True),
-        "kind": base.Filter("kind", tuple(AlertKind.values)),
-        "open": base.Filter("acknowledged_at__isnull", base.FLAGS),
+        "project": Filter("project_id", is_id=True),
+        "kind": Filter("kind", tuple(AlertKind.values)),
+        "open": Filter("acknowledged_at__isnull", FLAGS),
     }
     needs = {"acknowledge": EDIT}
 

@@ -99,9 +99,9 @@ def test_text_that_no_database_holds_is_refused(text: str) -> None:
 
 def test_a_large_body_is_refused_before_it_is_read(settings) -> None:
     settings.API_MAX_BODY_BYTES = 10
-    with pytest.raises(media.PayloadTooLarge, match="10 bytes"):
+    with pytest.raises(media.Refusal, match="10 bytes"):
         _Parsed(b"[1,2,3,4,5,6,7]").value()
-    with pytest.raises(media.PayloadTooLarge):
+    with pytest.raises(media.Refusal):
         _Parsed(b"[]", CONTENT_LENGTH="1000000000").value()
 
 
