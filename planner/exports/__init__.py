@@ -9,9 +9,9 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import Context, as_csv
-from planner.exports.focus import as_commitments, as_focus, as_focus_1_2, choose_scenario
+from planner.exports.focus import as_commitments, as_focus, as_focus_1_2
 
-__all__ = ["FORMATS", "Context", "Format", "export"]
+__all__ = ["FORMATS", "Context", "Format"]
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,6 @@ FORMATS = {
     "focus-1.2": Format("focus.csv", FOCUS_TYPE, as_focus_1_2, "FOCUS 1.2"),
     "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments, "Commitments"),
 }
-
-
-def export(answer: ComparisonAnswer, context: Context, form: str) -> bytes:
-    """The answer in one of `FORMATS`; a scenario that is none is refused in each, though only the
-    FOCUS files are of one scenario."""
-    choose_scenario(answer, context)
-    return FORMATS[form].make(answer, context)
 
 
 def address_format(forms: Iterable[str]) -> type:

@@ -130,7 +130,7 @@ as_focus_1_2 = partial(as_focus, version="1.2")
 def focus_rows(answer: SavedPlan, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
     if (scenario := choose_scenario(answer, context)) is not None:
-        yield from _Rows(answer, context, scenario, ListPrices(answer, scenario)).all()
+        yield from _Rows(answer, context, scenario).all()
 
 
 def choose_scenario(answer: SavedPlan, context: Context) -> ScenarioRecord | None:
@@ -147,7 +147,6 @@ class _Rows:
     answer: SavedPlan
     context: Context
     scenario: ScenarioRecord
-    prices: ListPrices
 
     def all(self) -> Iterator[Cells]:
         lines = (line for line in self.scenario.lines if line.category != "loan")
@@ -165,15 +164,6 @@ class _Rows:
     def committed(self) -> dict[str, CostLine]:
         lines = [row for row in self.scenario.lines if row.category in _COMMITTED]
         return {line.source: line for line in reversed(lines)}
-
-    @cached_property
-    def used_share(self) -> dict[tuple[str, int], Decimal]:
-        return {
-            (row.source, row.month): Decimal(str(row.hours_used))
-            / Decimal(str(row.hours_available))
-            for row in self.scenario.capacity
-            if row.hours_available
-        }
 
     @cached_property
     def capacity(self) -> dict[tuple[str, int], CapacityRow]:
@@ -208,7 +198,7 @@ class _Rows:
     def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
         quantity, contracted = Decimal(str(line.quantity)), line.unit_price
-        listed, offer = self.prices.unit_price(line), self._offer(line)
+        listed, offer = self._list_price(line), self._offer(line)
         machine, pricing_category = line.instance_type or line.category, "Standard"
         sku = (offer and offer.sku) or f"{line.provider or 'on-prem'}:{machine}"
         if line.category not in ("compute", *_COMMITTED):
@@ -252,7 +242,10 @@ class _Rows:
 
     def _commitment_use(self, source: str, month: int, cost: Decimal) -> Iterator[Cells]:
         """What a commitment costs in a month, split into used and unused."""
-        share = min(Decimal(1), self.used_share.get((source, month), _ZERO))
+        held, share = self.capacity.get((source, month)), _ZERO
+        if held is not None and held.hours_available:
+            used_share = Decimal(str(held.hours_used)) / Decimal(str(held.hours_available))
+            share = min(Decimal(1), used_share)
         cost, used = (round(one, decimals_of(self.answer.currency)) for one in (cost, cost * share))
         for status, part, amount in (("Used", share, used), ("Unused", 1 - share, cost - used)):
             if part > 0 or (status == "Unused" and amount):
@@ -334,8 +327,7 @@ class _Rows:
         team = self.context.team or "none"
         project = self.context.project or None
         context = self.context
-        tags = {"team": context.team, "project": context.project}
-        tags |= {"cost_centre": context.cost_centre}
+        tags = {name: getattr(context, name) for name in ("team", "project", "cost_centre")}
         category, service = line.category, service_title(line.provider)
         is_compute = category in ("compute", *_COMMITTED)
         default = COMPUTE if is_compute else OTHER_COMPUTE
@@ -389,36 +381,20 @@ class _Rows:
     def _offer(self, line: CostLine) -> OfferUsed | None:
         return self.answer.offers.get(line.offer_id)
 
+    # List prices --------------------------------------------------------------------------
 
-DISCOUNTED = ("compute", "commitment", "upfront")
-"""Categories of lines that contract discounts count for: data, people and support have none."""
-_PRICE_STEP = Decimal("1e-10")
-
-
-@dataclass(frozen=True)
-class ListPrices:
-    """Of the lines of one scenario."""
-
-    answer: SavedPlan
-    scenario: ScenarioRecord
-
-    def unit_price(self, line: CostLine) -> Decimal:
-        """The unit price of a line without contract discounts; its own where nothing is left to
-        pay of it."""
-        offer = self._offer(line)
-        if offer is None or line.category not in DISCOUNTED:
+    def _list_price(self, line: CostLine) -> Decimal:
+        """The unit price of a line without contract discounts, which data, people and support
+        have none of; its own where nothing is left to pay of it. Of hours on demand in the place
+        of spot it is that of the offer that the line names, where the answer lists that."""
+        is_in_place_of_spot = WITHOUT_SPOT in line.label
+        offer = self._priced_as.get(line.label) if is_in_place_of_spot else self._offer(line)
+        if offer is None or line.category not in ("compute", *_COMMITTED):
             return line.unit_price
         multiplier = Decimal(str(offer.multiplier))
         if multiplier in (0, 1):
             return line.unit_price
-        return (line.unit_price / multiplier).quantize(_PRICE_STEP, ROUND_HALF_EVEN)
-
-    def _offer(self, line: CostLine) -> OfferUsed | None:
-        """The offer whose price a line is at: of hours on demand in the place of spot the one that
-        it names; None where the answer does not list that."""
-        if WITHOUT_SPOT not in line.label:
-            return self.answer.offers.get(line.offer_id)
-        return self._priced_as.get(line.label)
+        return (line.unit_price / multiplier).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
 
     @cached_property
     def _priced_as(self) -> dict[str, OfferUsed]:

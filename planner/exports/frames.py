@@ -86,20 +86,6 @@ def capacity_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     return frame
 
 
-def purchases_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each purchase of each feasible scenario; `first` and `last` month in service."""
-    return _build_by_scenario(Purchase, answer, lambda scenario: scenario.purchases)
-
-
-def fiscal_years_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each fiscal year of each feasible scenario: cash and cost as booked."""
-    return _build_by_scenario(
-        FiscalYearFinance,
-        answer,
-        lambda scenario: scenario.finance.fiscal_years if scenario.finance else (),
-    )
-
-
 def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """A row for each assumption: `value` as the answer has it, `number` as `float64`.
 
@@ -143,8 +129,14 @@ FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
     "scenarios": scenarios_frame,
     "lines": lines_frame,
     "capacity": capacity_frame,
-    "purchases": purchases_frame,
-    "fiscal_years": fiscal_years_frame,
+    "purchases": lambda answer: _build_by_scenario(
+        Purchase, answer, lambda scenario: scenario.purchases
+    ),
+    "fiscal_years": lambda answer: _build_by_scenario(
+        FiscalYearFinance,
+        answer,
+        lambda scenario: scenario.finance.fiscal_years if scenario.finance else (),
+    ),
     "break_even": lambda answer: build_frame(BreakEvenRow, answer.break_even, answer),
     "assumptions": assumptions_frame,
     "drivers": lambda answer: build_frame(Driver, answer.drivers, answer),

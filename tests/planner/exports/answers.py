@@ -7,7 +7,7 @@ from typing import Any
 import openpyxl
 
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from tests.planner.comparison.compared import compared
 
 KEYS = {"On demand": "on_demand", "Cloud": "cloud", "On-prem": "on_prem", "Hybrid": "hybrid"}
@@ -41,5 +41,5 @@ def scenario(key: str) -> dict[str, Any]:
 @cache
 def plain_book(values: bool = False) -> Any:
     """Its workbook, for tests that only read."""
-    raw = export(typed(), Context(name="=1+1", team="@team", project="-project"), "xlsx")
+    raw = FORMATS["xlsx"].make(typed(), Context(name="=1+1", team="@team", project="-project"))
     return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)

@@ -12,7 +12,7 @@ import openpyxl
 import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.exports import FORMATS, Context, export
+from planner.exports import FORMATS, Context
 from planner.exports.csv_export import Step, csv_bytes, text_cell
 from tests.planner.exports.answers import KEYS, answer, plain_book, typed
 
@@ -64,7 +64,7 @@ def test_no_cell_runs_however_the_file_is_separated(separator: str) -> None:
 
 
 def test_a_csv_file_says_that_it_is_utf_8() -> None:
-    assert export(typed(), CONTEXT, "csv").startswith(b"\xef\xbb\xbfscenario,month,")
+    assert FORMATS["csv"].make(typed(), CONTEXT).startswith(b"\xef\xbb\xbfscenario,month,")
     assert csv_bytes("a", []) == b"a\r\n"
 
 
@@ -91,7 +91,11 @@ def with_evil() -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["csv", "focus"])
 def test_no_cell_of_a_csv_runs(form: str) -> None:
-    text = export(ComparisonAnswer.model_validate(with_evil()), CONTEXT, form).decode("utf-8-sig")
+    text = (
+        FORMATS[form]
+        .make(ComparisonAnswer.model_validate(with_evil()), CONTEXT)
+        .decode("utf-8-sig")
+    )
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len(rows) > 50
     for cell in (cell for row in rows for cell in row):
@@ -103,7 +107,7 @@ OURS = ("=SUMIFS(", "=SUM(")
 
 
 def sheets(data: dict[str, Any], values: bool = False, context: Context = CONTEXT) -> Any:
-    raw = export(ComparisonAnswer.model_validate(data), context, "xlsx")
+    raw = FORMATS["xlsx"].make(ComparisonAnswer.model_validate(data), context)
     return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
 
 
@@ -169,10 +173,10 @@ SAVED = Context(name="Plan", team="Alpha", project="Model A", saved="4711", step
 
 @pytest.mark.parametrize("form", ["csv", "focus"])
 def test_every_row_says_how_far_the_plan_is_approved(form: str) -> None:
-    text = export(typed(), SAVED, form).decode("utf-8-sig")
+    text = FORMATS[form].make(typed(), SAVED).decode("utf-8-sig")
     rows = [row[-4:] for row in csv.reader(io.StringIO(text))]
     assert {tuple(row) for row in rows[1:]} == {("4711", "approved", "bo", "2027-01-31T08:30:00Z")}
-    draft = export(typed(), replace(SAVED, steps=STEPS[:1]), form).decode("utf-8-sig")
+    draft = FORMATS[form].make(typed(), replace(SAVED, steps=STEPS[:1])).decode("utf-8-sig")
     assert {row[-3] for row in csv.reader(io.StringIO(draft))} == {rows[0][-3], "draft"}
 
 
@@ -187,7 +191,7 @@ def test_the_workbook_says_how_far_the_plan_is_approved() -> None:
 
 
 def test_the_json_is_the_answer() -> None:
-    assert json.loads(export(typed(), CONTEXT, "json")) == json.loads(json.dumps(answer()))
+    assert json.loads(FORMATS["json"].make(typed(), CONTEXT)) == json.loads(json.dumps(answer()))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -196,4 +200,4 @@ def test_an_answer_in_which_nothing_is_feasible_can_be_exported(form: str) -> No
     for row in empty["scenarios"]:
         row |= {"feasible": False, "lines": [], "capacity": [], "total_cost": None}
     empty["recommendation"] |= {"scenario": None}
-    assert export(ComparisonAnswer.model_validate(empty), Context(), form)
+    assert FORMATS[form].make(ComparisonAnswer.model_validate(empty), Context())

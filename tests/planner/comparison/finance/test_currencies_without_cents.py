@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 
 from planner.commands.tables import comparison_tables
 from planner.contract.amounts import format_money
-from planner.exports import export
+from planner.exports import FORMATS
 from planner.exports.csv_export import Context
 from planner.web.common.formatting import money
 from tests.planner.comparison.compared import Compared, compared
@@ -41,17 +41,17 @@ def test_a_budget_of_what_a_plan_is_shown_with_in_yen_holds_it() -> None:
 
 def test_no_interface_shows_decimals_of_yen() -> None:
     answer = asked(**YEN).answer
-    text = export(answer, Context(), "csv").decode("utf-8-sig")
+    text = FORMATS["csv"].make(answer, Context()).decode("utf-8-sig")
     amounts = [row["amount"] for row in csv.DictReader(io.StringIO(text))]
     assert amounts
     assert not any("." in amount for amount in amounts)
-    rows = export(answer, Context(), "focus").decode("utf-8-sig")
+    rows = FORMATS["focus"].make(answer, Context()).decode("utf-8-sig")
     columns = ("BilledCost", "EffectiveCost")
     paid = [row[column] for row in csv.DictReader(io.StringIO(rows)) for column in columns]
     assert paid
     assert not any("." in amount for amount in paid)
     assert f"{answer.recommended.require_total():,.0f} " in comparison_tables(answer)
-    book = load_workbook(io.BytesIO(export(answer, Context(), "xlsx")))
+    book = load_workbook(io.BytesIO(FORMATS["xlsx"].make(answer, Context())))
     formats = {cell.number_format for sheet in book for row in sheet for cell in row}
     assert "#,##0" in formats
     assert "#,##0.00" not in formats

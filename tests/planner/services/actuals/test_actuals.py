@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from planner.models import ActualLine, AuditEntry, Project, Role
 from planner.services.actuals import actuals
 from planner.services.actuals.actuals import Course
@@ -162,14 +162,18 @@ def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project)
 
 
 def test_our_own_forecast_is_no_bill(work: Workspace, project: Project) -> None:
-    text = export(project.saved_comparisons.get().read_plan(), Context(name="x"), "focus").decode()
+    text = (
+        FORMATS["focus"]
+        .make(project.saved_comparisons.get().read_plan(), Context(name="x"))
+        .decode()
+    )
     with pytest.raises(InvalidInput, match="calls rows a forecast"):
         upload(work, project, text)
 
 
 def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project: Project) -> None:
     plan = project.saved_comparisons.get()
-    text = export(plan.read_plan(), Context(name="x"), "focus").decode()
+    text = FORMATS["focus"].make(plan.read_plan(), Context(name="x")).decode()
     head, *rows = csv.reader(io.StringIO(text))
     at = head.index("x_IsForecast")
     file = io.StringIO()
