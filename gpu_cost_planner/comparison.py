@@ -59,10 +59,11 @@ class Table:
 
 
 class AnswerTable:
-    """A table of an answer, as an attribute of what holds the answer."""
+    """A table of an answer, as an attribute of what holds the answer, with what `help` says of
+    its rows."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, rows: str) -> None:
+        self._name, self.__doc__ = name, rows
 
     def __get__(self, holder: Comparison | Portfolio, _owner: type) -> Table:
         return Table(self._name, partial(_build, self._name, holder.answer))
@@ -106,26 +107,29 @@ class Comparison:
         """What to know about the answer."""
         return self.answer.warnings
 
-    scenarios = AnswerTable("scenarios")
-    """A row for each way to buy: totals, proven gap, whether it is advised."""
-    lines = AnswerTable("lines")
-    """A row for each cost line of each feasible scenario; `amount` sums to the total."""
-    capacity = AnswerTable("capacity")
-    """A row for each scenario, month and source: hours available and used."""
-    purchases = AnswerTable("purchases")
-    """A row for each purchase of each feasible scenario."""
-    break_even = AnswerTable("break_even")
-    """A row for each server against a way to rent."""
-    assumptions = AnswerTable("assumptions")
-    """A row for each figure that the answer rests on, with its source."""
-    drivers = AnswerTable("drivers")
-    """A row for each figure at its low and its high value."""
-    risk = AnswerTable("risk")
-    """A row for each feasible scenario over the simulated outcomes."""
-    fiscal_years = AnswerTable("fiscal_years")
-    """A row for each fiscal year of each feasible scenario: cash, capital, cost as booked."""
-    advice = AnswerTable("verdict")
-    """One row: what to approve, to sign and to owe, payback and range."""
+    scenarios = AnswerTable(
+        "scenarios", "A row for each way to buy: totals, proven gap, whether it is advised."
+    )
+    lines = AnswerTable(
+        "lines", "A row for each cost line of each feasible scenario; `amount` sums to the total."
+    )
+    capacity = AnswerTable(
+        "capacity", "A row for each scenario, month and source: hours available and used."
+    )
+    purchases = AnswerTable("purchases", "A row for each purchase of each feasible scenario.")
+    break_even = AnswerTable("break_even", "A row for each server against a way to rent.")
+    assumptions = AnswerTable(
+        "assumptions", "A row for each figure that the answer rests on, with its source."
+    )
+    drivers = AnswerTable("drivers", "A row for each figure at its low and its high value.")
+    risk = AnswerTable("risk", "A row for each feasible scenario over the simulated outcomes.")
+    fiscal_years = AnswerTable(
+        "fiscal_years",
+        "A row for each fiscal year of each feasible scenario: cash, capital, cost as booked.",
+    )
+    advice = AnswerTable(
+        "verdict", "One row: what to approve, to sign and to owe, payback and range."
+    )
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""
@@ -212,20 +216,20 @@ class Portfolio:
         """What each project pays, and why."""
         return self.answer.projects
 
-    projects = AnswerTable("projects")
-    """A row for each project: alone, share, saving."""
-    purchases = AnswerTable("purchases")
-    """A row for each purchase and commitment."""
-    machines = AnswerTable("machines")
-    """A row for each month and machine held: hours available and used."""
-    uses = AnswerTable("uses")
-    """A row for each month, project and machine: hours used."""
-    rates = AnswerTable("rates")
-    """A row for each project and way of obtaining machines: what an accelerator-hour costs it."""
-    card = AnswerTable("card")
-    """A row for each year and machine: what to charge for an accelerator-hour."""
-    lines = AnswerTable("lines")
-    """A row for each cost line; `amount` sums to the total."""
+    projects = AnswerTable("projects", "A row for each project: alone, share, saving.")
+    purchases = AnswerTable("purchases", "A row for each purchase and commitment.")
+    machines = AnswerTable(
+        "machines", "A row for each month and machine held: hours available and used."
+    )
+    uses = AnswerTable("uses", "A row for each month, project and machine: hours used.")
+    rates = AnswerTable(
+        "rates",
+        "A row for each project and way of obtaining machines: what an accelerator-hour costs it.",
+    )
+    card = AnswerTable(
+        "card", "A row for each year and machine: what to charge for an accelerator-hour."
+    )
+    lines = AnswerTable("lines", "A row for each cost line; `amount` sums to the total.")
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain JSON values, the same as the API's."""

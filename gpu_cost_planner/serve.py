@@ -32,7 +32,10 @@ def run(options: Namespace) -> int:
     check_installation(BASE_DIR)
     prepare()
     sys.stdout.flush()
-    os.execv(sys.executable, build_command(options.host, options.port))  # noqa: S606 - no shell
+    place = f"{options.host}:{options.port}"
+    threads = ("--worker-class", "gthread", "--threads", "8", "--timeout", "120")
+    command = [sys.executable, "-m", "gunicorn", "planner.wsgi", "--bind", place, *threads]
+    os.execv(sys.executable, command)  # noqa: S606 - no shell
 
 
 def check_installation(root: Path) -> None:
@@ -59,9 +62,3 @@ def prepare() -> None:
     django.setup()
     call_command("migrate", verbosity=0)
     call_command("load_catalog")
-
-
-def build_command(host: str, port: int) -> list[str]:
-    place = f"{host}:{port}"
-    threads = ("--worker-class", "gthread", "--threads", "8", "--timeout", "120")
-    return [sys.executable, "-m", "gunicorn", "planner.wsgi", "--bind", place, *threads]

@@ -213,7 +213,8 @@ class Market:
         try:
             return {**summarize(compare(request, self.catalog, today=self.today)), "refused": None}
         except InvalidInput as refusal:
-            return refuse("; ".join(str(one) for one in refusal.all()))
+            reasons = "; ".join(str(one) for one in refusal.all())
+            return {**dict.fromkeys(COLUMNS), "refused": reasons}
 
     def install(self) -> None:
         """Make it the one of this process."""
@@ -253,10 +254,6 @@ def show_progress(is_wanted: bool, total: int) -> Iterator[Report]:
 
 COLUMNS = (*FIGURES, "refused")
 """Columns of a sweep after those of the grid."""
-
-
-def refuse(reason: str) -> dict[str, Any]:
-    return {**dict.fromkeys(COLUMNS), "refused": reason}
 
 
 def build_frame(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-NOT_INSTALLED = "not installed: run from the repository"
-
 
 def read_version() -> str:
     try:
         return version("gpu-cost-planner")
     except PackageNotFoundError:
-        return NOT_INSTALLED
+        return "not installed: run from the repository"

@@ -12,7 +12,6 @@ from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
     from gpu_cost_planner.assistants.server import Application
-    from pricing.market.snapshot import Catalog
 
 HELP = "Serve the planner as tools of an assistant (MCP); read-only. Needs the extra mcp."
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -38,14 +37,18 @@ def run(options: Namespace) -> int:
     catalog = load_catalog(options)
     import anyio
 
-    from gpu_cost_planner.assistants.server import serve_stdio
+    from gpu_cost_planner.assistants.server import TokenGate, build_server, serve_stdio
 
     if not options.http:
         anyio.run(serve_stdio, catalog)
         return 0
     import uvicorn
 
-    application = build_application(catalog, options.host, options.server)
+    application: Application = build_server(catalog).streamable_http_app(
+        host=options.host, stateless_http=True, json_response=True
+    )
+    if options.server:  # for holders of its tokens alone
+        application = TokenGate(application, options.server)
     uvicorn.run(application, host=options.host, port=options.port, log_level="warning")
     return 0
 
@@ -61,13 +64,3 @@ def check_options(options: Namespace) -> None:
             f"{options.host} can be reached by others; name the planner's --server, whose tokens "
             "callers then have to send",
         )
-
-
-def build_application(catalog: Catalog, host: str, server: str | None) -> Application:
-    """The tools over HTTP; with a server, only for holders of its tokens."""
-    from gpu_cost_planner.assistants.server import TokenGate, build_server
-
-    application: Application = build_server(catalog).streamable_http_app(
-        host=host, stateless_http=True, json_response=True
-    )
-    return TokenGate(application, server) if server else application

@@ -107,10 +107,9 @@ MOST_TOKENS = 1000
 class TokenGate:
     """An ASGI application before another: calls without an accepted token are refused."""
 
-    def __init__(self, application: Application, server: str, *, timeout_s: float = 10) -> None:
+    def __init__(self, application: Application, server: str) -> None:
         self._application = application
         self._url = f"{server.rstrip('/')}{PATH}"
-        self._timeout_s = timeout_s
         self._known: dict[str, tuple[float, HTTPStatus]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -149,7 +148,7 @@ class TokenGate:
         """What the server says of a token: OK, UNAUTHORIZED, FORBIDDEN; else BAD_GATEWAY."""
         headers = {"Authorization": f"Bearer {token}"}
         try:
-            async with httpx.AsyncClient(timeout=self._timeout_s) as client:
+            async with httpx.AsyncClient(timeout=10) as client:
                 code = (await client.get(self._url, headers=headers)).status_code
         except (httpx.HTTPError, UnicodeEncodeError):
             return HTTPStatus.BAD_GATEWAY

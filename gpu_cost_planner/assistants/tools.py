@@ -22,7 +22,6 @@ from planner.contract.amounts import format_money
 from planner.contract.answer.common import AnswerModel, ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
-from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.tables import leave_out
 from planner.contract.labels import NO_RANGE_HERE, SCENARIO_TITLES
 from planner.contract.request.comparison import ComparisonRequest
@@ -74,7 +73,9 @@ class AssistantTool:
             check_tree(arguments)
             return self.answer(arguments, catalog)
         except InvalidInput as refusal:
-            return Answer.refused(refusal, arguments)
+            lines = ["Refused; change these fields and call again:", *map(str, refusal.all())]
+            errors = {"errors": list_errors(refusal, arguments)}
+            return Answer("\n".join(lines), errors, is_error=True)
 
 
 def _object(properties: Schema, *required: str) -> Schema:
@@ -145,9 +146,14 @@ def _call_offers(arguments: Arguments, catalog: Catalog) -> Answer:
 
 
 def _call_portfolio(arguments: Arguments, catalog: Catalog) -> Answer:
+    """The plan's headline, and what each project pays."""
     from planner.portfolio.portfolio import plan_portfolio
 
-    return answer_portfolio(plan_portfolio(arguments, catalog, work=WorkMeter(WORK_UNITS)))
+    answer = plan_portfolio(arguments, catalog, work=WorkMeter(WORK_UNITS))
+    lines = [answer.headline, *answer.why_not, ""]
+    lines += [f"{one.name}: {one.explanation}" for one in answer.projects]
+    lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
+    return Answer("\n".join(lines), _dump(answer))
 
 
 def _call_usage(arguments: Arguments, _catalog: Catalog) -> Answer:
@@ -290,13 +296,6 @@ class Answer:
     data: dict[str, Any]
     is_error: bool = False
 
-    @classmethod
-    def refused(cls, refusal: InvalidInput, arguments: Arguments) -> Answer:
-        """Each field with what is wrong and what is allowed."""
-        lines = [str(one) for one in refusal.all()]
-        text = "\n".join(["Refused; change these fields and call again:", *lines])
-        return cls(text, {"errors": list_errors(refusal, arguments)}, is_error=True)
-
 
 def answer_comparison(answer: ComparisonAnswer) -> Answer:
     """The verdict, the total of each scenario, what would be cheaper, and warnings."""
@@ -351,14 +350,6 @@ def answer_estimate(answer: EstimateAnswer) -> Answer:
     lines.append(f"Method: {answer.method}")
     rows = [one.model_dump(mode="json") for one in fitting]
     return Answer("\n".join(lines), _dump(answer) | {"candidates": rows})
-
-
-def answer_portfolio(answer: PortfolioAnswer) -> Answer:
-    """The plan's headline, and what each project pays."""
-    lines = [answer.headline, *answer.why_not, ""]
-    lines += [f"{one.name}: {one.explanation}" for one in answer.projects]
-    lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
-    return Answer("\n".join(lines), _dump(answer))
 
 
 def answer_use(answer: UsageAnswer) -> Answer:
