@@ -53,8 +53,7 @@ class BudgetField(NumberField):
 class LinesField(forms.CharField):
     """Text of several lines, whose ends are one character, as the box counts; browsers send two."""
 
-    def __init__(self, rows: int = 2, **options: Any) -> None:
-        super().__init__(widget=forms.Textarea(attrs={"rows": rows}), **options)
+    widget = forms.Textarea(attrs={"rows": 2})
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
@@ -62,19 +61,17 @@ class LinesField(forms.CharField):
 
 
 class Form(forms.Form):
-    """Fields with a unit behind the box, ids that stay apart on a page with several forms."""
+    """Fields with a unit behind the box, `money` being the `currency`, and ids that stay apart on
+    a page with several forms."""
 
     units: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
         kwargs.setdefault("label_suffix", "")
         kwargs.setdefault("auto_id", f"{type(self).__name__.removesuffix('Form').lower()}-%s")
         super().__init__(*args, **kwargs)
-        self.unit(**self.units)
-
-    def unit(self, **units: str) -> None:
-        for name, unit in units.items():
-            self.fields[name].unit = unit  # type: ignore[attr-defined]
+        for name, unit in self.units.items():
+            self.fields[name].unit = unit.replace("money", currency)  # type: ignore[attr-defined]
 
 
 register = template.Library()

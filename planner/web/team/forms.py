@@ -100,11 +100,7 @@ class ProjectForm(Form):
         help_text="Repriced after every price refresh.",
     )
     version = version_field()
-    units: ClassVar = {"watch_threshold": "%"}
-
-    def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.unit(budget=currency)
+    units: ClassVar = {"budget": "money", "watch_threshold": "%"}
 
     def values(self) -> dict[str, Any]:
         cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
@@ -131,10 +127,10 @@ class SavePlanForm(Form):
         help_text="For the whole plan. Change it later on the project.",
     )
     note = _note()
+    units: ClassVar = {"budget": "money"}
 
-    def __init__(self, *args: Any, teams: Iterable[Team], currency: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: Iterable[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.unit(budget=currency)
         self.fields["project"].widget.attrs["list"] = "projects"
         self.fields["team"].choices = [  # type: ignore[attr-defined]
             (team.slug, team.name) for team in teams
@@ -276,16 +272,16 @@ class QuoteForm(Form):
     quoted_on = _day("Quoted on")
     valid_until = _day("Valid until", "Later comparisons leave it out unless they name it.")
     version = version_field()
+    units: ClassVar = {
+        "unit_price": "money",
+        "power_kw": "kW",
+        "idle_power_kw": "kW",
+        "running_cost_per_hour": "money/h",
+        "max_units": "units",
+    }
 
-    def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.unit(
-            unit_price=currency,
-            power_kw="kW",
-            idle_power_kw="kW",
-            running_cost_per_hour=f"{currency}/h",
-            max_units="units",
-        )
         if self.initial.get("version"):
             self.fields["slug"].disabled = True
 
