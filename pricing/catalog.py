@@ -7,7 +7,6 @@ published, and so are those of a few days; asking again costs one small query, f
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -18,6 +17,7 @@ from django.db.models import Count, Max, Min, QuerySet, Subquery
 
 from pricing import discovery, models
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group
 from pricing.market.coverage import CoverageRow, compute_coverage
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offers import Offer
@@ -99,19 +99,17 @@ def accelerator_histories(
 
 
 def _read_histories(**of_listing: object) -> dict[str, tuple[DatedPrice, ...]]:
-    prices: dict[str, list[Price]] = defaultdict(list)
-    for price in _select(Price, of_listing).order_by("first_revision"):
-        prices[price.listing.offer_id].append(price)
-    past: dict[str, list[PastPrice]] = defaultdict(list)
-    for row in _select(PastPrice, of_listing).order_by("date"):
-        past[row.listing.offer_id].append(row)
+    ordered = _select(Price, of_listing).order_by("first_revision")
+    prices = group((price.listing.offer_id, price) for price in ordered)
+    dated = _select(PastPrice, of_listing).order_by("date")
+    past = group((row.listing.offer_id, row) for row in dated)
     days = _read_revision_days([one for rows in prices.values() for one in rows])
     histories = {}
     for offer_id in dict.fromkeys((*prices, *past)):
-        published = list(_date_prices(prices[offer_id], days))
+        published = list(_date_prices(prices.get(offer_id, ()), days))
         before = [
             DatedPrice(row.date, None, _build_offer(row, row.date))
-            for row in past[offer_id]
+            for row in past.get(offer_id, ())
             if not published or row.date < published[0].date
         ]
         histories[offer_id] = tuple(_drop_repeats([*before, *published]))
@@ -231,9 +229,7 @@ def _build_day(day: dt.date) -> Catalog:
     published_catalog = _load_catalog(_read_state_at(revisions.items()))
     if not past_offers:
         return published_catalog
-    by_provider: dict[str, list[Offer]] = defaultdict(list)
-    for offer in past_offers:
-        by_provider[offer.provider].append(offer)
+    by_provider = group((offer.provider, offer) for offer in past_offers)
     summaries = [
         *published_catalog.revisions,
         *(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pricing.common.tables import read_rows
+from pricing.common.tables import group, read_rows
 from pricing.market import accelerators, machine_types
 from pricing.market.machine_types import instance_family
 from pricing.market.offer_table import Rows
@@ -125,11 +125,9 @@ class SoldOption:
 @cache
 def sold_options() -> dict[tuple[str, str], tuple[SoldOption, ...]]:
     """(provider, purchase option) → what is known, the first match first."""
-    table: dict[tuple[str, str], tuple[SoldOption, ...]] = {}
-    for row in read_rows(TABLE):
-        key = row["provider"], row["purchase_option"]
-        table[key] = (
-            *table.get(key, ()),
+    known = group(
+        (
+            (row["provider"], row["purchase_option"]),
             SoldOption(
                 families=frozenset(row["machines"].split()),
                 is_sold={"yes": True, "no": False, "unknown": None}[row["sold"]],
@@ -137,7 +135,9 @@ def sold_options() -> dict[tuple[str, str], tuple[SoldOption, ...]]:
                 source=row["source"],
             ),
         )
-    return table
+        for row in read_rows(TABLE)
+    )
+    return {key: tuple(rows) for key, rows in known.items()}
 
 
 def find_sold_option(provider: str, purchase_option: str, instance_type: str) -> SoldOption | None:

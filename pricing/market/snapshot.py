@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import UNDATED, DatasheetLookup, OfferTable, lookup_datasheet
 from pricing.market.offers import Offer, PurchaseOption
@@ -107,10 +107,8 @@ class Catalog:
     ) -> Catalog:
         """A catalog of `offers`; what is not given about revisions is taken from the offers."""
         rows = tuple(offers)
-        by_provider: dict[str, list[Offer]] = defaultdict(list)
-        for offer in rows if revisions is None else ():
-            by_provider[offer.provider].append(offer)
         if revisions is None:
+            by_provider = group((offer.provider, offer) for offer in rows)
             revisions = (RevisionInfo.summarize(*one) for one in sorted(by_provider.items()))
         region_by_key = regions or {}
         rates = exchange_rates or ExchangeRates()

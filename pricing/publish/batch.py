@@ -17,6 +17,7 @@ from typing import TypedDict
 import zstandard
 
 from pricing.common.amounts import quantize
+from pricing.common.tables import group
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offer_rows import OFFER_COLUMNS, from_row, read_csv, to_row
 from pricing.market.offers import Offer
@@ -51,9 +52,7 @@ def digest_offers(offers: Iterable[Offer]) -> str:
 
 def group_batches(offers: Iterable[Offer], origin: str) -> list[OfferBatch]:
     """One batch for each provider, as of its newest price."""
-    by_provider: dict[str, list[Offer]] = {}
-    for offer in offers:
-        by_provider.setdefault(offer.provider, []).append(offer)
+    by_provider = group((offer.provider, offer) for offer in offers)
     return [
         OfferBatch(name, tuple(rows), max(o.as_of for o in rows if o.as_of), origin)
         for name, rows in sorted(by_provider.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.db import transaction
 
 from pricing.common.amounts import to_scaled
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.tables import group
 from pricing.market.offer_rows import OFFER_COLUMNS, format_value, from_row, read_csv
 from pricing.market.offers import Offer
 from pricing.models import OPEN, Listing, PastPrice, Price, Revision
@@ -27,9 +27,7 @@ def load(path: Path) -> dict[str, int]:
 
     Gives the number of prices by provider. All of the file or nothing is recorded.
     """
-    by_provider: dict[str, list[Offer]] = defaultdict(list)
-    for offer in read_csv(path):
-        by_provider[offer.provider].append(offer)
+    by_provider = group((offer.provider, offer) for offer in read_csv(path))
     with transaction.atomic():
         return {
             name: replace_past_prices(name, offers) for name, offers in sorted(by_provider.items())
@@ -160,8 +158,8 @@ def _iterate_rows(providers: Sequence[str], on: dt.date | None) -> Iterator[Row]
         first_day = min(days.values(), default=None)
         past = PastPrice.objects.filter(listing__provider=provider).select_related("listing")
         ordered = past.order_by("listing__offer_id", "date").iterator(BATCH_ROWS)
-        for _, group in groupby(ordered, lambda row: row.listing.offer_id):
-            rows = [row for row in group if first_day is None or row.date < first_day]
+        for _, of_offer in groupby(ordered, lambda row: row.listing.offer_id):
+            rows = [row for row in of_offer if first_day is None or row.date < first_day]
             for row, following in zip(rows, [*rows[1:], None], strict=True):
                 to_day = following.date if following else first_day
                 yield _build_row(

@@ -16,6 +16,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from pricing.common.amounts import MAX_AMOUNT
+from pricing.common.tables import group
 from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators
 from pricing.market.exchange_rates import ExchangeRates
@@ -211,10 +212,13 @@ def _find_price_conflicts(offers: Sequence[Offer]) -> dict[str, Fault]:
 
 
 def _find_out_of_scale(offers: Sequence[Offer], rates: ExchangeRates) -> dict[str, Fault]:
-    prices: dict[tuple[object, ...], list[tuple[Offer, float]]] = defaultdict(list)
-    for offer in offers:
-        usd = rates.to_usd(offer.price_per_accelerator_hour, offer.currency)
-        prices[offer.accelerator, offer.purchase_option].append((offer, float(usd)))
+    prices = group(
+        (
+            (offer.accelerator, offer.purchase_option),
+            (offer, float(rates.to_usd(offer.price_per_accelerator_hour, offer.currency))),
+        )
+        for offer in offers
+    )
     faults: dict[str, Fault] = {}
     for siblings in prices.values():
         typical = median(usd for _, usd in siblings)
@@ -248,9 +252,9 @@ def _find_size_inversions(offers: Iterable[Offer]) -> Iterator[tuple[Offer, Offe
                 *(offer.is_compute_plan, offer.zone, offer.currency),
             )
             groups[key].append((offer, offer.effective_price_per_hour))
-    for group in groups.values():
-        for smaller, smaller_price in group:
-            for bigger, bigger_price in group:
+    for siblings in groups.values():
+        for smaller, smaller_price in siblings:
+            for bigger, bigger_price in siblings:
                 if bigger_price * PRICE_TOLERANCE < smaller_price and _is_bigger(bigger, smaller):
                     yield smaller, bigger
 
