@@ -75,17 +75,14 @@ class FetchResult:
 
 
 def fetch(
-    provider: Provider,
-    context: FetchContext,
-    cancelled: threading.Event | None = None,
-    now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    provider: Provider, context: FetchContext, cancelled: threading.Event | None = None
 ) -> FetchResult:
     """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
     readings: list[tuple[float, dt.datetime]] = []
 
     def note_server_time(seen: dt.datetime) -> None:
         seen_utc = seen if seen.tzinfo else seen.replace(tzinfo=dt.UTC)
-        readings.append(((now() - seen_utc).total_seconds(), seen_utc))
+        readings.append(((dt.datetime.now(dt.UTC) - seen_utc).total_seconds(), seen_utc))
 
     offers: list[Offer] = []
     skipped: list[SkippedRow] = []

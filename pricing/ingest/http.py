@@ -211,15 +211,12 @@ class ProviderHttpClient:
             )
         return self._clients[loopback]
 
-    def close(self) -> None:
-        while self._clients:
-            self._clients.popitem()[1].close()
-
     def __enter__(self) -> ProviderHttpClient:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        while self._clients:
+            self._clients.popitem()[1].close()
 
     def _left_s(self) -> float:
         deadline = self.context.deadline
@@ -446,10 +443,7 @@ class Secrets:
         return text
 
 
-R = TypeVar("R")
-
-
-def call_within(limit_s: float, function: Callable[[], R]) -> R:
+def call_within(limit_s: float, function: Callable[[], T]) -> T:
     """`function()`, or `TimeoutError` after `limit_s`; its thread is left to itself then.
 
     A server that sends a byte now and then is never silent long enough for a client's time-out.
@@ -457,7 +451,7 @@ def call_within(limit_s: float, function: Callable[[], R]) -> R:
     >>> call_within(1.0, lambda: 2)
     2
     """
-    future: Future[R] = Future()
+    future: Future[T] = Future()
 
     def work() -> None:
         try:

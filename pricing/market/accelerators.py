@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -141,7 +140,7 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     match = find(name)
     if match is not None:
         return match
-    near = find_near(name, normalize_words)
+    near = find_near(name)
     if near is not None:
         raise InvalidInput(
             field,
@@ -264,8 +263,6 @@ def _words_by_slug() -> dict[str, frozenset[str]]:
     }
 
 
-Words = frozenset[str]
-
 _NEAR_TABLE = Path(__file__).with_name("near_accelerators.csv")
 _SIZE_OR_FORM = re.compile(r"\d+gb|sxm|pcie|nvl|oam|hbm3")
 
@@ -281,20 +278,21 @@ class NearAccelerator:
     source: str
 
 
-def find_near(name: str, words_of: Callable[[str], Words]) -> NearAccelerator | None:
+def find_near(name: str) -> NearAccelerator | None:
     """The row that a name means by its words, in which a size of memory or a form may stand beside
     those of the row; the one with the most words.
 
-    >>> from pricing.market.accelerators import normalize_words
-    >>> find_near("NVIDIA H800-SXM5-80GB", normalize_words).instead
+    >>> find_near("NVIDIA H800-SXM5-80GB").instead
     'nvidia-h100-80gb-sxm'
-    >>> find_near("RTX 4070 Ti", normalize_words) is None
+    >>> find_near("RTX 4070 Ti") is None
     True
     """
-    words = words_of(name.casefold())
+    words = normalize_words(name.casefold())
     meant = [
         (of_row, row)
-        for of_row, row in ((words_of(row.name.casefold()), row) for row in near_accelerators())
+        for of_row, row in (
+            (normalize_words(row.name.casefold()), row) for row in near_accelerators()
+        )
         if of_row <= words and all(_SIZE_OR_FORM.fullmatch(word) for word in words - of_row)
     ]
     return max(meant, key=lambda pair: len(pair[0]))[1] if meant else None

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pricing.common.tables import read_rows
 
@@ -77,10 +78,12 @@ def find_cloud(name: str) -> Cloud:
     >>> find_cloud("vast").title, find_cloud("nimbus").title
     ('Vast.ai', 'nimbus')
     """
-    cloud = all_clouds().get(name)
-    if cloud is None:
-        cloud = Cloud()
-        cloud.name = cloud.title = name
+    return all_clouds().get(name) or _declare(name, name)
+
+
+def _declare(name: str, title: str, **facts: Any) -> Cloud:
+    cloud = Cloud()
+    vars(cloud).update(name=name, title=title, **facts)
     return cloud
 
 
@@ -88,11 +91,8 @@ def find_cloud(name: str) -> Cloud:
 def _read_clouds(path: tuple[str, ...]) -> Mapping[str, Cloud]:
     clouds: dict[str, Cloud] = {}
     for row in read_rows(TABLE):
-        cloud = Cloud()
-        cloud.name, cloud.title = row["name"], row["title"]
-        if row["partition"]:
-            cloud.partitions = {"": row["partition"]}
-        clouds[cloud.name] = cloud
+        partition = {"partitions": {"": row["partition"]}} if row["partition"] else {}
+        clouds[row["name"]] = _declare(row["name"], row["title"], **partition)
     for module in pkgutil.iter_modules(path):
         try:
             adapter = getattr(
@@ -100,9 +100,8 @@ def _read_clouds(path: tuple[str, ...]) -> Mapping[str, Cloud]:
             )
         except Exception as error:
             log.exception("pricing/providers/%s cannot be loaded", module.name)
-            adapter = Cloud()
-            adapter.name = adapter.title = module.name
-            adapter.fault = f"{type(error).__name__}: {error}"
+            fault = f"{type(error).__name__}: {error}"
+            adapter = _declare(module.name, module.name, fault=fault)
         if isinstance(adapter, Cloud):
             clouds[adapter.name] = adapter
     return MappingProxyType(clouds)

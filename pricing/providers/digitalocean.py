@@ -8,6 +8,7 @@ sizes are rates of a signed contract and left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 from pricing.ingest.flat_list import FlatList, PriceListReader, Row
 from pricing.ingest.provider import SkippedRow
@@ -26,8 +27,7 @@ class DigitalOcean(FlatList):
     key_setting = "DIGITALOCEAN_TOKEN"
 
     def read(self, reader: PriceListReader) -> Iterator[Row]:
-        page = 1
-        while True:
+        for page in count(1):
             document = reader.get(
                 f"sizes/{page:04}",
                 "/v2/sizes",
@@ -41,13 +41,13 @@ class DigitalOcean(FlatList):
                     yield SkippedRow("rate of a signed contract", slug)
                     continue
                 for place in (size.get("regions") or ("no-region",)) if gpu else ():
-                    is_spot, count = slug.endswith(_SPOT), int(gpu["count"])
+                    is_spot, gpus = slug.endswith(_SPOT), int(gpu["count"])
                     yield reader.offer(
                         region=place,
                         machine=slug.removesuffix(_SPOT),
                         accelerator=str(gpu["model"]).replace("_", " "),
-                        accelerator_gib=gpu["vram"]["amount"] / count,
-                        count=count,
+                        accelerator_gib=gpu["vram"]["amount"] / gpus,
+                        count=gpus,
                         price=size["price_hourly"],
                         option=PurchaseOption.SPOT if is_spot else PurchaseOption.ON_DEMAND,
                         vcpus=float(size["vcpus"]),
@@ -57,7 +57,6 @@ class DigitalOcean(FlatList):
                     )
             if not ((document.get("links") or {}).get("pages") or {}).get("next"):
                 return
-            page += 1
 
 
 provider = DigitalOcean()

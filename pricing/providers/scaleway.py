@@ -7,6 +7,7 @@ GPU is in bytes and of each one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from pricing.ingest.fetch import read_part
@@ -37,8 +38,7 @@ class Scaleway(FlatList):
 
 
 def _servers(reader: PriceListReader, zone: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    page = 1
-    while True:
+    for page in count(1):
         path = f"/instance/v1/zones/{zone}/products/servers"
         document = reader.get(
             f"{zone}/{page:04}", path, lambda d: d["servers"].items(), page=page, per_page=_PER_PAGE
@@ -47,7 +47,6 @@ def _servers(reader: PriceListReader, zone: str) -> Iterator[tuple[str, Mapping[
         yield from ((name, row) for name, row in servers.items() if row.get("gpu"))
         if len(servers) < _PER_PAGE:
             return
-        page += 1
 
 
 def _read_server(reader: PriceListReader, zone: str, name: str, row: Mapping[str, Any]) -> Row:

@@ -31,7 +31,7 @@ EXIT_STATUS = {
     "would_quarantine": 3,
     "busy": 4,
 }
-"""By outcome, the worst first."""
+"""By outcome, the worst first; 0 without any of these."""
 
 
 class Command(DatabaseCommand):
@@ -83,8 +83,8 @@ class Command(DatabaseCommand):
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
         self._report(results, options["json"])
-        status = compute_exit_status(results)
-        if status:
+        outcomes = {result.outcome for result in results}
+        if status := next((code for name, code in EXIT_STATUS.items() if name in outcomes), 0):
             sys.exit(status)
 
     def _report(self, results: Sequence[RefreshResult], as_json: bool) -> None:
@@ -122,9 +122,3 @@ class ProgressLines(Listener):
     def _write_line(self, line: str) -> None:
         with self._lock:
             self._out.write(line)
-
-
-def compute_exit_status(results: Sequence[RefreshResult]) -> int:
-    """That of the worst outcome: interrupted, failed, quarantined, busy, published."""
-    outcomes = {result.outcome for result in results}
-    return next((status for outcome, status in EXIT_STATUS.items() if outcome in outcomes), 0)

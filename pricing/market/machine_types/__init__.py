@@ -90,10 +90,6 @@ class TpuSlice:
     def units(self) -> int:
         return self.chips // self.chips_per_unit
 
-    def as_machine_type(self) -> MachineType:
-        chips = Fraction(self.chips)
-        return MachineType(self.name, self.accelerator, chips, self.vcpus, self.memory_gib)
-
 
 def make_offer(
     provider: str,

@@ -344,9 +344,7 @@ _FILTERS = {
 def products(client: AwsClient, region: str) -> Iterator[str]:
     """Every row (JSON) of the accelerated families in a region; empty means all regions."""
     for family in _FAMILIES:
-        filters = {"instanceFamily": family, "regionCode": region}
-        name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
-        yield from _read_rows(client, name, filters)
+        yield from _read_rows(client, region, family.replace(" ", "_"), instanceFamily=family)
 
 
 def products_of_type(
@@ -354,18 +352,17 @@ def products_of_type(
 ) -> Iterator[str]:
     """The rows of one machine, for families that AWS lists under another name."""
     for region in regions or ("",):
-        filters = {"instanceType": instance_type, "regionCode": region}
-        yield from _read_rows(client, f"get_products/{region or 'all'}/{instance_type}", filters)
+        yield from _read_rows(client, region, instance_type, instanceType=instance_type)
 
 
-def _read_rows(client: AwsClient, name: str, extra_filters: dict[str, str]) -> Iterator[str]:
+def _read_rows(client: AwsClient, region: str, what: str, **limit: str) -> Iterator[str]:
     filters = [
         {"Type": "TERM_MATCH", "Field": field, "Value": value}
-        for field, value in (_FILTERS | extra_filters).items()
+        for field, value in (_FILTERS | limit | {"regionCode": region}).items()
         if value
     ]
     for page in client.read_all_pages(
-        name,
+        f"get_products/{region or 'all'}/{what}",
         "pricing",
         price_list_region(client.configured_region()),
         "get_products",

@@ -92,7 +92,10 @@ def read(http: ProviderHttpClient, reason: str, default_url: str = DEFAULT_URL) 
         files_of = _RegionFiles(http, one, region, day)
         skus: dict[str, Sku] = {}
         try:
-            rows = list(_read_offers(files_of, path, skus))
+            with files_of.open("offers", path) as file:
+                rows = list(
+                    region_offers(file, MachineLookup(), region, day, skus, context.regions)
+                )
         except PART_ERRORS as error:
             failures += 1
             if failures == len(wanted_regions):
@@ -184,13 +187,6 @@ def _read_plan_index(
         regions = tuple(sorted(code for code, (one, _) in files.items() if one == price_list))
         part = NotRead("the index of savings plans", (PurchaseOption.SAVINGS_PLAN.value,), regions)
         return explain_unread(part, error)
-
-
-def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:
-    context = files.http.context
-    machines = MachineLookup()
-    with files.open("offers", path) as file:
-        yield from region_offers(file, machines, files.region, files.day, skus, context.regions)
 
 
 def region_offers(

@@ -67,13 +67,14 @@ class Composer:
             yield from self._compose_machine(machine_type)
         for one in machine_types.tpu_slices():
             component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
+            machine = machine_types.MachineType(
+                one.name, one.accelerator, Fraction(one.chips), one.vcpus, one.memory_gib
+            )
             for option, months in TERMS:
                 for region in self._priced_regions([component], option, months):
                     is_sold = self._availability.has_slice(one, region)
                     parts = [(component, Decimal(one.units))]
-                    yield self._compose_offer(
-                        one.as_machine_type(), parts, option, months, region, is_sold
-                    )
+                    yield self._compose_offer(machine, parts, option, months, region, is_sold)
 
     def _compose_machine(
         self, machine_type: machine_types.MachineType

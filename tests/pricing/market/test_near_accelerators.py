@@ -5,15 +5,7 @@ import re
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import (
-    candidates,
-    find,
-    find_near,
-    get,
-    near_accelerators,
-    normalize_words,
-    resolve,
-)
+from pricing.market.accelerators import candidates, find, find_near, get, near_accelerators, resolve
 
 NEAR = near_accelerators()
 
@@ -45,13 +37,13 @@ def test_each_is_refused_with_one_that_is_known():
     ],
 )
 def test_a_size_and_a_form_may_stand_beside_the_name(name, instead):
-    assert find_near(name, normalize_words).instead == instead
+    assert find_near(name).instead == instead
 
 
 def test_no_known_name_is_read_as_one_that_is_not():
     known = [one for slug in ("h100", "a100", "4070 ti", "gh200") for one in candidates(slug)]
     assert known
-    assert all(find_near(one.name, normalize_words) is None for one in known)
+    assert all(find_near(one.name) is None for one in known)
 
 
 @pytest.mark.parametrize(
