@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from pricing.market.accelerators import get
@@ -354,12 +355,12 @@ class OptionTraits:
 _O = PurchaseOption
 
 
-def _flexible(label: str) -> OptionTraits:
-    return OptionTraits(label, "on_demand")
-
-
-def _interruptible(label: str) -> OptionTraits:
-    return OptionTraits(label, "spot", is_interruptible=True, focus_category="Dynamic")
+_interruptible = partial(
+    OptionTraits, chart_role="spot", is_interruptible=True, focus_category="Dynamic"
+)
+_reserved_by_date = partial(
+    OptionTraits, chart_role="capacity_block", is_paid_ahead=True, focus_category="Other"
+)
 
 
 def _committed(label: str, focus_type: str, category: str = "Usage") -> OptionTraits:
@@ -373,23 +374,17 @@ def _committed(label: str, focus_type: str, category: str = "Usage") -> OptionTr
     )
 
 
-def _reserved_by_date(label: str, limits: DateLimits) -> OptionTraits:
-    return OptionTraits(
-        label, "capacity_block", is_paid_ahead=True, date_limits=limits, focus_category="Other"
-    )
-
-
 TRAITS: Mapping[str, OptionTraits] = {
-    _O.ON_DEMAND: _flexible("on demand"),
+    _O.ON_DEMAND: OptionTraits("on demand", "on_demand"),
     _O.SPOT: _interruptible("spot"),
     _O.LOW_PRIORITY: _interruptible("low priority"),
     _O.RESERVED: _committed("reserved", "Reserved Instance"),
     _O.RESERVED_CONVERTIBLE: _committed("reserved, convertible", "Convertible Reserved Instance"),
     _O.SAVINGS_PLAN: _committed("savings plan", "Savings Plan", "Spend"),
     _O.COMMITTED_USE: _committed("committed use", "Committed Use Discount"),
-    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", DateLimits(64, 6, 182)),
-    _O.DWS_FLEX_START: _flexible("flex start"),
-    _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode", DateLimits(80, 3, 90)),
+    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", date_limits=DateLimits(64, 6, 182)),
+    _O.DWS_FLEX_START: OptionTraits("flex start", "on_demand"),
+    _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode", date_limits=DateLimits(80, 3, 90)),
     OWNED: OptionTraits("owned", "owned"),
 }
 """Every purchase option of the market, and `owned`. AWS reserves 64 instances for up to 182 days

@@ -73,10 +73,6 @@ class Finding:
     after: str = ""
     """Amount now; empty where no plan is feasible any more."""
 
-    @property
-    def topic(self) -> tuple[str, str]:
-        return _topic(self.kind, self.message)
-
 
 def start_watch(**_: object) -> None:
     """Receiver of `revision_published`: one watch, the one that waits where there is one."""
@@ -232,8 +228,8 @@ def create_alerts(
     Messages on them end with the `advice`."""
     revisions = current_revisions() if plan else {}
     rows = Alert.objects.filter(project=project, saved_comparison=plan, ended_at=None)
-    active = {_topic(row.kind, row.message): row for row in rows.order_by("created_at")}
-    topics = {finding.topic for finding in findings}
+    active = {_topic(row): row for row in rows.order_by("created_at")}
+    topics = {_topic(finding) for finding in findings}
     if (AlertKind.NOT_FEASIBLE, "") not in topics:
         over = [row.pk for topic, row in active.items() if topic not in topics]
         ended = rows.filter(pk__in=over).exclude(kind=AlertKind.PRICE_MOVE)
@@ -241,13 +237,14 @@ def create_alerts(
     return [
         _alert(finding, project, currency, plan, revisions, causes, advice)
         for finding in findings
-        if (last := active.get(finding.topic)) is None
+        if (last := active.get(_topic(finding))) is None
         or not _is_known(last, finding, currency, revisions)
     ]
 
 
-def _topic(kind: str, message: str) -> tuple[str, str]:
-    return kind, message.partition(" is ")[0] if message.startswith(PAID) else ""
+def _topic(row: Alert | Finding) -> tuple[str, str]:
+    is_of_bills = row.message.startswith(PAID)
+    return row.kind, row.message.partition(" is ")[0] if is_of_bills else ""
 
 
 def _is_known(last: Alert, finding: Finding, currency: str, revisions: dict[str, int]) -> bool:

@@ -93,7 +93,8 @@ def change_settings(
 ) -> Team:
     """Name, currency, contract prices and default assumptions; each change is logged."""
     require(access, team.pk, OWN)
-    check_settings(changes)
+    known = {name: changes[name] for name in _Settings.model_fields if name in changes}
+    parse(_Settings, known)  # refuses what a comparison request would refuse, all of it at once
     # What is kept in a currency would be read as the new one.
     wanted = changes.get("currency", team.currency)
     defaults = changes.get("defaults", team.defaults)
@@ -445,11 +446,6 @@ class _Settings(RequestModel):
 def rules_of(team: Team | None) -> tuple[ProjectRule, ...]:
     """The team's rules of which rows of a bill or log belong to which project."""
     return tuple(read_rule(text) for text in team.project_rules) if team else ()
-
-
-def check_settings(changes: Mapping[str, Any]) -> None:
-    """Refuses settings that a comparison request would refuse, all of them at once."""
-    parse(_Settings, {name: changes[name] for name in _Settings.model_fields if name in changes})
 
 
 def inherit(

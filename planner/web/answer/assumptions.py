@@ -131,7 +131,6 @@ def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str,
 _STAYING = ("scenario", "prices", "rates")
 
 
-_ASKED = "the request"
 _UNASKED = {
     "start": "the month after this one unless given",
     "horizon_months": f"{DEFAULT_MONTHS} unless given, or up to the last deadline of the runs",
@@ -149,7 +148,7 @@ def plan_rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[Assumption
 
     def typed_row(path: str, used: str, unit: str, unasked: str, scale: str = "") -> AssumptionRow:
         typed, name = find_typed(query, path, scale), f"{path}~{scale}" if scale else path
-        label, source = find_label(path), _ASKED if typed else unasked
+        label, source = find_label(path), "the request" if typed else unasked
         return AssumptionRow(path, label, typed or used, source, name, typed, unit, bool(typed))
 
     yield typed_row("start", answer.start, "month", _UNASKED["start"])

@@ -65,10 +65,7 @@ def pinned_catalog(query: QueryDict) -> Catalog | None:
 def build_pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> str:
     request = {**request, "start": answer.start}
     prices = "-".join(f"{row.provider}.{row.revision}" for row in answer.catalog) or _NONE
-    query = QueryDict(mutable=True)
-    for name, value in [*flatten(request), (PRICES, prices)]:
-        query.appendlist(name, value)
-    return query.urlencode()
+    return urlencode([*flatten(request), (PRICES, prices)])
 
 
 @dataclass(frozen=True)

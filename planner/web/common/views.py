@@ -193,14 +193,13 @@ def get_owned_or_404(
 
 def run_with_messages(
     request: HttpRequest, action: Callable[[], object], success_message: str
-) -> bool:
+) -> None:
     try:
         action()
     except REFUSALS as refusal:
         messages.error(request, describe_refusal(refusal))
-        return False
-    messages.success(request, success_message)
-    return True
+    else:
+        messages.success(request, success_message)
 
 
 def form_sent(request: HttpRequest) -> str:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from planner.contract.labels import accelerator_name
 from planner.exports.csv_export import csv_bytes
 from planner.web.common.choices import list_choices, provider_title
 from planner.web.common.formatting import arrange_coverage
@@ -22,7 +23,6 @@ from pricing import catalog
 from pricing.catalog import catalog_for, check_known_names, search_coverage
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
-from pricing.market.accelerators import get
 from pricing.market.offer_rows import offer_json
 from pricing.market.snapshot import Catalog
 from pricing.models import QuarantinedPart
@@ -58,7 +58,7 @@ def market(request: HttpRequest) -> HttpResponse:
         "sold": offers.SOLD,
         "popular": () if request.GET else offers.lowest_prices(),
         "trains_from": offers.TRAINS_FROM_GIB,
-        "typed_accelerator": _name_accelerator(request.GET.get("accelerator", "")),
+        "typed_accelerator": accelerator_name(request.GET.get("accelerator", "")),
         **{
             name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
@@ -85,13 +85,6 @@ def market(request: HttpRequest) -> HttpResponse:
         }
     context["headings"] = [*_headings(context["asked"])]
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
-
-
-def _name_accelerator(typed: str) -> str:
-    try:
-        return get(typed).name
-    except KeyError:
-        return typed
 
 
 @open_page

@@ -290,6 +290,5 @@ def begin(query: QueryDict, currency: str) -> QueryDict:
 
 def as_query(pairs: Iterable[tuple[str, str]] | Mapping[str, str]) -> QueryDict:
     query = QueryDict(mutable=True)
-    for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
-        query.appendlist(name, value)
+    query.update(pairs)
     return query

@@ -6,7 +6,7 @@ import uuid
 from itertools import groupby
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -72,11 +72,7 @@ def _decide(request: HttpRequest, access: Access) -> None:
 
 def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
     recover_jobs()
-    mine = Job.objects.for_access(views.get_access(request))
-    job: Job | None = mine.filter(pk=pk).select_related("team").first()
-    if job is None:
-        raise Http404(views.NOT_FOUND)
-    return job
+    return views.get_owned_or_404(request, Job, pk, "team")
 
 
 @views.signed_in

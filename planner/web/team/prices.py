@@ -65,7 +65,7 @@ def _save_rates(request: HttpRequest, team: Team) -> dict[str, Any] | None:
     access, typed = views.get_access(request), request.POST
     require(access, team.pk, OWN)
     version = typed.get("version", "")
-    if rates_form.wants_another_row(typed):
+    if any(name.startswith("rows.") for name in typed):  # another one is wanted
         return _rates(typed, version=version)
     try:
         changes = rates_form.read_changes(typed)

@@ -34,7 +34,6 @@ def address_of(request: Mapping[str, Any]) -> str:
 
 SECTIONS = ("on_prem", "finance", "data")
 LISTS = ("price_adjustments", "custom_offers")
-_PREFIX = "defaults."
 
 
 def team_query(team: Team) -> QueryDict:
@@ -47,20 +46,17 @@ def team_query(team: Team) -> QueryDict:
 
 
 def read_changes(query: QueryDict) -> dict[str, Any]:
-    others = [name for name in query if name.partition(".")[0] not in _OURS]
+    others = [name for name in query if name.partition(".")[0] not in (*SECTIONS, *LISTS)]
     settings = query_codec.read(query_codec.drop_empty(query, *others), FIELD_TYPES)
     lists = {name: settings.get(name, []) for name in LISTS}
     return {**lists, "defaults": {name: settings[name] for name in SECTIONS if name in settings}}
-
-
-_OURS = frozenset((*SECTIONS, *LISTS))
 
 
 def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
     form = PlanForm(
         query,
         [
-            InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
+            InvalidInput(refusal.field.removeprefix("defaults."), refusal.message)
             for refusal in refusals
         ],
     )
@@ -73,7 +69,3 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
         "others": list(form.other_errors()),
         "is_refused": bool(form.errors),
     }
-
-
-def wants_another_row(query: Mapping[str, Any]) -> bool:
-    return any(name.startswith("rows.") for name in query)
