@@ -58,14 +58,15 @@ class Table:
         return html
 
 
-class AnswerTable:
+class AnswerTable(property):
     """A table of an answer, as an attribute of what holds the answer, with what `help` says of
     its rows."""
 
     def __init__(self, name: str, rows: str) -> None:
+        super().__init__()
         self._name, self.__doc__ = name, rows
 
-    def __get__(self, holder: Comparison | Portfolio, _owner: type) -> Table:
+    def __get__(self, holder: Any, _owner: Any = None) -> Table:  # type: ignore[override]
         return Table(self._name, partial(_build, self._name, holder.answer))
 
 
