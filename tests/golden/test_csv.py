@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.shown import month
 from tests.properties import one_in
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("golden")
 @pytest.mark.parametrize("name", one_in(3, list(REQUESTS)))
 def test_every_row_is_a_line_of_the_answer(name: str) -> None:
     answer = answered(name)
-    raw = export(answer, Context(), "csv").decode("utf-8-sig")
+    raw = FORMATS["csv"].make(answer, Context()).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(raw)))
     lines = [(one.key.value, line) for one in answer.feasible for line in one.lines]
     assert len(rows) == len(lines)

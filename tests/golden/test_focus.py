@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from planner.contract.answer.scenario import CostLine, ScenarioAnswer
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from tests.golden.answers import FEASIBLE, answered
 from tests.golden.shown import first_day
 
@@ -26,7 +26,7 @@ COMMITTED = ("commitment", "upfront")
 @cache
 def rows(name: str, key: str) -> list[Row]:
     """Read once for all tests, which change none."""
-    raw = export(answered(name), Context(scenario=key), "focus").decode()
+    raw = FORMATS["focus"].make(answered(name), Context(scenario=key)).decode()
     return list(csv.DictReader(io.StringIO(raw)))
 
 
@@ -203,8 +203,8 @@ def test_a_commitment_is_never_used_for_more_than_its_hours() -> None:
     over = row.model_copy(update={"hours_used": row.hours_available * 1.001})
     changed = one.model_copy(update={"capacity": (over, *one.capacity[1:])})
     scenarios = tuple(changed if s.key == one.key else s for s in answer.scenarios)
-    raw = export(
-        answer.model_copy(update={"scenarios": scenarios}), Context(scenario="cloud"), "focus"
+    raw = FORMATS["focus"].make(
+        answer.model_copy(update={"scenarios": scenarios}), Context(scenario="cloud")
     )
     first = [
         booked

@@ -13,7 +13,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from tests.golden.answers import CASES, REQUESTS, answered
 from tests.golden.page import render
 
@@ -30,9 +30,9 @@ def texts(name: str) -> dict[str, list[str]]:
     forms = {"answer": _strings(answer.to_json())}
     if name in DRAWN:
         forms["page"] = render(name).itertext()
-        forms["workbook"] = _cells(export(answer, context, "xlsx"))
+        forms["workbook"] = _cells(FORMATS["xlsx"].make(answer, context))
         for form in ("csv", "focus", "commitments") if answer.recommendation else ("csv",):
-            forms[form] = iter(re.split(r"[,\r\n]+", export(answer, context, form).decode()))
+            forms[form] = iter(re.split(r"[,\r\n]+", FORMATS[form].make(answer, context).decode()))
     return {form: _words(every) for form, every in forms.items()}
 
 

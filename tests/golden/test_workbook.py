@@ -13,7 +13,7 @@ import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import category_title, choice_name, cloud_title, field_name
-from planner.exports import Context, export
+from planner.exports import FORMATS, Context
 from pricing.market.accelerators import get
 from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered
@@ -35,7 +35,7 @@ _RANGE = re.compile(r"(?:'([^']+)'|(\w+))!\$?([A-Z]+)\$?(\d+)(?::\$?([A-Z]+)\$?(
 def book(name: str, values: bool) -> dict[str, Cells]:
     """Sheet → cells, row by row: the values written, or the formulas."""
     context = Context(name="Golden", request=REQUESTS[name])
-    raw = io.BytesIO(export(answered(name), context, "xlsx"))
+    raw = io.BytesIO(FORMATS["xlsx"].make(answered(name), context))
     sheets = openpyxl.load_workbook(raw, data_only=values)
     return {s.title: [[c.value for c in row] for row in s.iter_rows()] for s in sheets}
 
