@@ -9,17 +9,24 @@ JSON numbers or decimal strings, so that any figure of an answer can be sent bac
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from planner.contract.amounts import format_month
 from planner.contract.request.constraints import Constraints, CustomOffer, PriceAdjustment
 from planner.contract.request.finance import Choice, Data, Finance, OtherCosts, Rates, Risk
 from planner.contract.request.on_prem import Existing, OnPrem
 from planner.contract.request.workload import DEFAULT_MONTHS, Workload, months_to_last_deadline
-from planner.contract.validation import Currency, Entries, Month, RequestModel, Whole, parse
+from planner.contract.validation import (
+    Currency,
+    Entries,
+    Month,
+    RequestModel,
+    Whole,
+    in_plain_words,
+)
 from pricing.common.invalid_input import InvalidInput
 
 MAX_HORIZON_MONTHS = 120
@@ -97,31 +104,33 @@ class ComparisonRequest(RequestModel):
             return data
         return {**data, "horizon_months": min(months, MAX_HORIZON_MONTHS)}
 
-    def _refusals(self) -> Iterator[InvalidInput]:
+    @model_validator(mode="after")
+    def _consistent(self) -> ComparisonRequest:
         own = self.on_prem
         has_servers = own.servers != () or own.already_owned or self.existing.leased_servers
         if not self.use_catalog and not self.custom_offers and not has_servers:
-            yield InvalidInput(
+            raise InvalidInput(
                 "use_catalog", "is false and there are no custom_offers and no servers; give one"
             )
         for i, cost in enumerate(self.other_costs):
             if cost.month >= self.horizon_months:
                 last = self.horizon_months - 1
-                yield InvalidInput(
+                raise InvalidInput(
                     f"other_costs.{i}.month",
                     f"{cost.month} is after the last month of the plan; allowed are 0 to {last}",
                 )
         dollar = self.exchange_rates.get("USD")
         if dollar is not None and dollar.units_per_usd != 1:
-            yield InvalidInput(
+            raise InvalidInput(
                 "exchange_rates.USD", f"{dollar.units_per_usd:g} dollars in a dollar; allowed is 1"
             )
         labels = [offer.label for offer in self.custom_offers]
         for i, label in enumerate(labels):
             if label in labels[:i]:
-                yield InvalidInput(
+                raise InvalidInput(
                     f"custom_offers.{i}.label", f"{label!r} is given twice; allowed is once"
                 )
+        return self
 
 
 def begin_in(month: dt.date, request: ComparisonRequest) -> ComparisonRequest:
@@ -148,4 +157,7 @@ def read_request(data: object) -> ComparisonRequest:
         return data
     if not isinstance(data, Mapping):
         raise InvalidInput("", "a request is an object of fields; see the README for an example")
-    return parse(ComparisonRequest, data)
+    try:
+        return ComparisonRequest.model_validate(data)
+    except ValidationError as error:
+        raise in_plain_words(error, ComparisonRequest, data) from None

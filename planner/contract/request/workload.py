@@ -180,9 +180,11 @@ class AcceleratorHours(_Work):
         least = math.ceil(max(self.hours_per_month) / HOURS_PER_MONTH)
         return max(self.peak_accelerators) if self.peak_accelerators else least
 
-    def _refusals(self) -> Iterator[InvalidInput]:
+    @model_validator(mode="after")
+    def _has_peak(self) -> AcceleratorHours:
         if self.peak_accelerators is not None and not any(self.peak_accelerators):
-            yield InvalidInput("peak_accelerators", "is 0 in every month; allowed is at least 1")
+            raise InvalidInput("peak_accelerators", "is 0 in every month; allowed is at least 1")
+        return self
 
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"]
