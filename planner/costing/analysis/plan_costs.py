@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING
 from planner.costing.cost_model.ownership import sale_value
 from planner.costing.cost_model.rental import is_list_price_by_date, reserved_hours
-from planner.costing.cost_model.spend_pools import BILLED, SpendPool, in_advance
+from planner.costing.cost_model.spend_pools import BILLED, SpendPool, bills_of, in_advance
 from planner.costing.cost_model.terms import Calendar, PaidWhen
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
@@ -37,11 +37,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PoolBills:
-    """Credits and minimum spends with the bills of the plan that use them up."""
+    """Credits and minimum spends with the bills that use them up, before tax."""
 
     pools: tuple[SpendPool, ...]
     bills: Mapping[str, Floats]
-    """Provider → [L, 2] what it bills by the plan, before tax."""
+    """Provider → [L, 2] what it bills in every outcome: what is there or signed at once."""
+    later: Mapping[str, Floats]
+    """Key of what starts later → [T, L, 2] of a unit by the month of its start."""
+    in_use: Mapping[str, Floats]
+    """Provider → [T, 2] of an hour of units."""
     worth: tuple[Floats, ...]
     """[L, 2] of a line of each pool, after tax."""
 
@@ -137,11 +141,11 @@ def measure_beside(
         usable=usable,
         lacking=_lacking(hours_left, usable * most, at_peak),
         peak=own_peak,
-        in_use=_in_use(scenario, inputs, units, in_service),
+        in_use=_in_use(scenario, inputs, {k: one.hour for k, one in units.items()}, in_service),
         rent=rent,
         more=rent_beyond(by_hour, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
-        pools=_pools(scenario, inputs),
+        pools=_pools(scenario, inputs, held.later, in_service),
         bought=held.bought,
         reserved=reserved,
         running=run_in_place(inputs.fixed_sources(scenario.key), inputs.calendar),
@@ -158,7 +162,9 @@ def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[s
     return keys | {source.key for source in fallbacks if source is not None}
 
 
-def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
+def _pools(
+    scenario: Scenario, inputs: ModelInputs, later: Iterable[Cohort], width: Floats
+) -> PoolBills | None:
     if not inputs.pools:
         return None
     calendar, left = inputs.calendar, 1.0 - inputs.calendar.tax_rate
@@ -166,8 +172,27 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
     for line in scenario.lines:
         if line.provider in bills and line.category in BILLED:
             bills[line.provider][line.month, in_advance(line.category)] += float(line.amount)
+    own = {key: one for key, one in inputs.by_key.items() if one.provider in bills}
+    billed = {key: bills_of(one, calendar) for key, one in own.items()}
+    for key in scenario.used_hours.keys() & own.keys():  # outcomes rent and use hours of their own
+        used = scenario.used_hours[key][:, None] * billed[key].hour[: calendar.months]
+        bills[own[key].provider][: calendar.months] -= used
+    cohorts = [cohort for cohort in later if cohort.source.key in own]
+    for cohort in cohorts:
+        unit = billed[cohort.source.key].unit[cohort.month]
+        bills[cohort.source.provider] -= cohort.units * unit
+    in_use = {
+        provider: _in_use(
+            scenario,
+            inputs,
+            {key: one.hour for key, one in billed.items() if own[key].provider == provider},
+            width,
+        )
+        for provider in bills
+    }
+    starts = {cohort.source.key: billed[cohort.source.key].unit for cohort in cohorts}
     worth = tuple(calendar.worth[pool.paid] * left for pool in inputs.pools)
-    return PoolBills(inputs.pools, bills, worth)
+    return PoolBills(inputs.pools, bills, starts, in_use, worth)
 
 
 def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
@@ -176,7 +201,7 @@ def _lacking(hours: Floats, served: Floats, at_peak: Floats) -> Floats:
 
 
 def _in_use(
-    scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts], width: Floats
+    scenario: Scenario, inputs: ModelInputs, rates: Mapping[str, Floats], width: Floats
 ) -> Floats:
     months = inputs.calendar.months
     used, of_service = np.zeros(months), np.zeros((months, 2))
@@ -185,7 +210,7 @@ def _in_use(
         started = scenario.units_started.get(key)
         if source.term is None or (started is None and source.existing is None):
             continue
-        rate = units[key].hour
+        rate = rates[key][:months] if key in rates else np.zeros((months, 2))
         hours = scenario.used_hours.get(key)
         if hours is not None:
             used += hours * source.capacity
@@ -215,19 +240,8 @@ class RentPart:
     """Source whose price it follows; "" for none."""
     rate: Floats
     """[T, 2] of an hour rented, as the plan mixes them."""
-
-
-@dataclass(frozen=True)
-class BillPart:
-    """What a provider with a credit or minimum spend bills for an hour rented, before tax."""
-
-    provider: str
-    driver_key: str
-    """Source whose price `moved` follows."""
-    moved: Floats
-    """[T]"""
-    still: Floats
-    """[T] what no price moves: data."""
+    billed: Floats | float = 0.0
+    """[T] what its provider bills of it, before tax."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +257,8 @@ class RentMix:
     """[T] reference accelerators rented at the peak."""
     node: Floats
     """[T] reference accelerators of the node by which more or less is rented; 0: parts of nodes."""
-    bills: tuple[BillPart, ...] = ()
+    billed: Mapping[str, Floats] = field(default_factory=dict)
+    """Provider → [T] what it bills for data, before tax."""
 
     def follow(self, needed: Floats, planned: Floats, has_units: NDArray[np.bool_]) -> Floats:
         """Width rented where `needed` is lacking instead of the `planned` width: as much more or
@@ -282,6 +297,8 @@ class ReservedBill:
     """[T, 2] of an amount due in a month."""
     is_rent: bool
     """Whether it follows the price of the source."""
+    billed: float = 0.0
+    """Share of it that counts as its provider's bill: before tax."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +348,10 @@ def _reserve(
         held = np.where(held >= inputs.hours * (1.0 - ROUNDING), held * days, held)
     bills = (
         ReservedBill(
-            hours * one.per_hour[:months] * left, calendar.worth[one.paid][:months], one.is_rent
+            hours * one.per_hour[:months] * left,
+            calendar.worth[one.paid][:months],
+            one.is_rent,
+            (one.category in BILLED) / left,
         )
         for one in source.hour_charges
     )
@@ -412,9 +432,10 @@ def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) 
     months = inputs.calendar.months
     data, spot_share = np.zeros((months, 2)), np.zeros(months)
     parts: list[RentPart] = []
+    billed = {pool.provider: np.zeros(months) for pool in inputs.pools}
     node = np.full(months, np.inf)
     for source, share in mixes:
-        parts += _parts(source, share, inputs, data)
+        parts += _parts(source, share, inputs, data, billed.get(source.provider, np.zeros(months)))
         spot_share += share * source.is_spot
         is_whole_node = inputs.rents_whole(source) and not scenario.is_level
         size = source.capacity if is_whole_node else 0.0
@@ -426,39 +447,31 @@ def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) 
         none = CapacitySource("", "", "", "", 0.0, 0.0)
         parts = [RentPart(none, False, "", np.ones((inputs.calendar.months, 1)) * average)]
     is_whole = np.isfinite(node)
-    pooled = {pool.provider for pool in inputs.pools}
-    bills = tuple(_bill(s, share, months) for s, share in mixes if pooled and s.provider in pooled)
-    return RentMix(tuple(parts), data, spot_share, width, np.where(is_whole, node, 0.0), bills)
-
-
-def _bill(source: CapacitySource, share: Floats, months: int) -> BillPart:
-    moved, still = np.zeros(months), np.zeros(months)
-    for charge in source.hour_charges:
-        if charge.category in BILLED:
-            target = moved if charge.is_rent else still
-            target += charge.per_hour[:months] / source.capacity * share
-    return BillPart(source.provider, source.key, moved, still)
+    return RentMix(tuple(parts), data, spot_share, width, np.where(is_whole, node, 0.0), billed)
 
 
 def _parts(
-    source: CapacitySource, share: Floats, inputs: ModelInputs, data: Floats
+    source: CapacitySource, share: Floats, inputs: ModelInputs, data: Floats, billed: Floats
 ) -> Iterator[RentPart]:
-    """The rents of a source; what it charges for data is added to `data`."""
-    calendar, months = inputs.calendar, inputs.calendar.months
+    """The rents of a source; what it charges for data is added to `data`, and `billed` before
+    tax."""
+    calendar, months, of_hour = inputs.calendar, inputs.calendar.months, share / source.capacity
     weight = ((1.0 - calendar.tax_rate) / source.capacity * share)[:, None]
-    own, fallback = np.zeros((months, 2)), np.zeros((months, 2))
+    rents = {False: np.zeros((months, 2)), True: np.zeros((months, 2))}
+    bills = {False: np.zeros(months), True: np.zeros(months)}
     for charge in source.hour_charges:
         per_hour = charge.per_hour[:months, None] * calendar.worth[charge.paid][:months]
-        if not charge.is_rent:
-            data += per_hour * weight
-        elif charge.is_fallback:
-            fallback += per_hour
+        bill = charge.per_hour[:months] * of_hour * (charge.category in BILLED)
+        if charge.is_rent:
+            rents[charge.is_fallback] += per_hour
+            bills[charge.is_fallback] += bill
         else:
-            own += per_hour
-    yield RentPart(source, False, source.key, own * weight)
-    if fallback.any():
+            data += per_hour * weight
+            billed += bill
+    yield RentPart(source, False, source.key, rents[False] * weight, bills[False])
+    if rents[True].any():
         key = inputs.fallback.key if inputs.fallback is not None else ""
-        yield RentPart(source, True, key, fallback * weight)
+        yield RentPart(source, True, key, rents[True] * weight, bills[True])
 
 
 def cheapest(sources: Sequence[CapacitySource]) -> CapacitySource | None:

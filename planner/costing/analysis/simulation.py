@@ -22,8 +22,8 @@ month of a decision, and a slip of s months:
   begun too, and servers that the plan bought are sold at their age.
 - Servers cost what sellers ask, and come as late as they do: until then they neither work nor
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
-- Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
-  planned.
+- Credits pay the bills of the sample and minimum spends fall short of them: what is not started
+  is not billed.
 - Where machines by the hour are not there, what would be rented waits for the first month in which
   they are, and at the latest for the last. It is late where the machines that the plan rents,
   going on all month, do not do it by the end of its window.
@@ -36,7 +36,7 @@ A sample in which all goes as planned costs what the plan costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -60,9 +60,9 @@ from planner.costing.analysis.plan_costs import (
     RentMix,
     RentPart,
     Reservation,
+    ReservedBill,
     Sales,
     UnitCosts,
-    hours_at_peak,
     list_priced_sources,
     measure_plan,
     measure_units,
@@ -253,7 +253,7 @@ def cost_plans(
             held = hold_units(plan, seen)
             served = np.minimum(held.hours, held.width * seen.at_peak)
             served *= plan.usable
-            cost[:2, i, rows] = pay_work(plan, seen, served, held.cost).T
+            cost[:2, i, rows] = pay_work(plan, seen, served, held.cost, held.started).T
             cost[2, i, rows] = cost[1, i, rows] - held.resale
             cost[3, i, rows] = _is_late(plan, seen, served)
     return cost
@@ -294,9 +294,12 @@ def _wait(paid: Floats, some: Samples) -> Floats:
     return rented
 
 
-def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Floats:
+def pay_work(
+    plan: PlanCosts, some: Samples, served: Floats, cost: Floats, started: Floats | None = None
+) -> Floats:
     """[n, 2] `cost`, to which what the work costs is added: of [n, T] hours that units may serve,
-    and of what is rented and reserved for the others."""
+    and of what is rented and reserved for the others; credits and minimum spends count the units
+    `started` later."""
     paid, used = _hours_rented(plan, some, served)
     paid = _wait(paid, some)
     for one in plan.reserved:
@@ -309,7 +312,15 @@ def pay_work(plan: PlanCosts, some: Samples, served: Floats, cost: Floats) -> Fl
         rented = [(plan.rent, planned), (plan.more, paid - planned)]
     for mix, hours_rented in rented:
         cost += _rent(mix, hours_rented, plan, some)
-    return cost if plan.pools is None else cost + _settle(plan.pools, plan, rented, some)
+    if plan.pools is None:
+        return cost
+    bills = {p: np.tile(fixed, (len(paid), 1, 1)) for p, fixed in plan.pools.bills.items()}
+    _bill_units(bills, plan.pools, plan, some, used, started)
+    _bill_hours(bills, plan, rented, some)
+    pools = settle_pools(plan.pools.pools, {p: np.maximum(row, 0.0) for p, row in bills.items()})
+    for (_, amounts), worth in zip(pools, plan.pools.worth, strict=True):
+        cost += amounts @ worth
+    return cost
 
 
 def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Floats, Floats]:
@@ -332,57 +343,86 @@ def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Float
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
-    price = some.price(one.source.key)
     cost = np.zeros((some.demand.shape[0], 2))
-    booked = None if some.ends is None else one.is_booked(some.slip, some.ends)
     for bill in one.bills:
-        amounts = one.move(bill.amounts, some.slip)
-        amounts = amounts if booked is None else amounts * booked
-        if price is None or not bill.is_rent:
-            cost += amounts @ bill.worth
-        else:
-            cost += (amounts * price[:, :-1]) @ bill.worth
+        cost += _reserved(one, bill, some) @ bill.worth
     return cost
 
 
-def _settle(
-    pools: PoolBills, plan: PlanCosts, rented: Sequence[tuple[RentMix, Floats]], some: Samples
-) -> Floats:
-    market, (n, months) = some.market, some.demand.shape
-    peak = market.peak if plan.peak is None else plan.peak
-    as_planned = plan.rent.width * hours_at_peak(market.hours, peak)
-    bills = {provider: np.tile(planned, (n, 1, 1)) for provider, planned in pools.bills.items()}
-    for bill in plan.rent.bills:
-        bills[bill.provider][:, :months, 0] -= as_planned * (bill.moved + bill.still)
-    for mix, hours in rented:
-        for bill in mix.bills:
-            price = some.price(bill.driver_key)
-            moved = bill.moved if price is None else bill.moved * price[:, :-1]
-            bills[bill.provider][:, :months, 0] += hours * (moved + bill.still)
-    bills = {provider: np.maximum(amounts, 0.0) for provider, amounts in bills.items()}
-    cost = np.zeros((n, 2))
-    for (_, amounts), worth in zip(settle_pools(pools.pools, bills), pools.worth, strict=True):
-        cost += amounts @ worth
-    return cost
+def _reserved(one: Reservation, bill: ReservedBill, some: Samples) -> Floats:
+    """[T] or [n, T] what a charge comes to."""
+    price, amounts = some.price(one.source.key), one.move(bill.amounts, some.slip)
+    if some.ends is not None:
+        amounts = amounts * one.is_booked(some.slip, some.ends)
+    return amounts if price is None or not bill.is_rent else amounts * price[:, :-1]
+
+
+def _bill_units(
+    bills: dict[str, Floats],
+    pools: PoolBills,
+    plan: PlanCosts,
+    some: Samples,
+    used: Floats,
+    started: Floats | None,
+) -> None:
+    """Adds to [n, L, 2] bills of each provider those of units, used and started later."""
+    for provider, rate in pools.in_use.items():
+        bills[provider][:, : used.shape[1]] += used[:, :, None] * rate
+    for i, cohort in enumerate(plan.later):
+        key, month = cohort.source.key, some.start_of(cohort)
+        if started is None or key not in pools.later or month >= used.shape[1]:
+            continue
+        price = some.price(key)
+        units = started[:, i] if price is None else started[:, i] * price[:, month]
+        bills[cohort.source.provider] += np.multiply.outer(units, pools.later[key][month])
+
+
+def _bill_hours(
+    bills: dict[str, Floats],
+    plan: PlanCosts,
+    rented: Sequence[tuple[RentMix, Floats]],
+    some: Samples,
+) -> None:
+    """Adds to [n, L, 2] bills of each provider those of what is reserved by date and rented."""
+    months = some.demand.shape[1]
+    for one in plan.reserved:
+        for charge in one.bills if one.source.provider in bills else ():
+            bills[one.source.provider][:, :months, 0] += (
+                _reserved(one, charge, some) * charge.billed
+            )
+    for mix, paid in rented:
+        for provider, rate in mix.billed.items():
+            bills[provider][:, :months, 0] += paid * rate
+        for part, hours in _parts_rented(mix, paid, plan, some):
+            if part.source.provider in bills:
+                factor, price = some.availability_factor(part), some.price(part.driver_key)
+                moved = hours if price is None else hours * price[:, :-1]
+                moved = moved if factor is None else moved * factor[:, None]
+                bills[part.source.provider][:, :months, 0] += moved * part.billed
 
 
 def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
     cost = paid @ mix.data
-    for part in mix.parts:
-        cost += _pay(part, paid, some)
+    for part, hours in _parts_rented(mix, paid, plan, some):
+        cost += _pay(part, hours, some)
+    return cost
+
+
+def _parts_rented(
+    mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples
+) -> Iterator[tuple[RentPart, Floats]]:
+    """Each price of a mix with [n, T] hours of the mix at it, beyond spot's greatest share on
+    demand."""
     most = some.market.max_spot_share
+    for part in mix.parts:
+        yield part, paid
     if most < 1.0 and mix.spot_share.any():
         over = np.maximum(
             paid * mix.spot_share - most * (some.demand + some.beyond) * (1.0 + 1e-9), 0.0
         )
-        share = np.where(mix.spot_share > 0, mix.spot_share, 1.0)
-        over_paid = over / share
-        for part in mix.parts:
-            if part.source.is_spot:
-                cost -= _pay(part, over_paid, some)
-        for part in plan.on_demand.parts:
-            cost += _pay(part, over, some)
-    return cost
+        over_paid = over / np.where(mix.spot_share > 0, mix.spot_share, 1.0)
+        yield from ((part, -over_paid) for part in mix.parts if part.source.is_spot)
+        yield from ((part, over) for part in plan.on_demand.parts)
 
 
 def _pay(part: RentPart, hours: Floats, some: Samples) -> Floats:

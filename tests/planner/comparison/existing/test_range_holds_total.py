@@ -2,15 +2,17 @@
 
 import os
 import random
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.costing.analysis.simulation import HALF_CENT
+from planner.costing.analysis.simulation import HALF_CENT, simulation_of
 from pricing.market.snapshot import Catalog
-from tests.planner.costing.market_of import TODAY
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import TODAY, catalog, offer
 
 NOTHING = Catalog.of([])
 EIGHT = {"accelerator": "H100", "accelerator_count": 8}
@@ -173,3 +175,20 @@ def test_a_minimum_spend_is_taxed_in_outcomes_as_in_the_plan(tax_rate: float) ->
     assert answer.verdict
     expected = float(answer.verdict.expected or 0)
     assert expected == pytest.approx(float(answer.verdict.total), rel=1e-4)
+
+
+@pytest.mark.parametrize("spot_share", [0.0, 0.5])
+def test_no_outcome_costs_less_than_a_minimum_spend(spot_share: float) -> None:
+    """What is planned for later is billed only where an outcome begins it."""
+    year = {"term_months": 12, "payment_option": "all_upfront", "upfront": Decimal(250_000)}
+    spend = {"label": "EDP", "provider": "aws", "amount": 2e6, "first": "2027-01"}
+    rents = offer("55.04"), offer("38", "spot", zone="us-east-1a"), offer("33", "dws_calendar_mode")
+    found = compared(
+        catalog(*rents, offer("0", "reserved", **year)), hours=11_680, on_prem={"servers": []},
+        existing={"minimum_spend": [spend | {"last": "2028-12"}]},
+        constraints={"max_spot_share": spot_share}, risk={"slip_months_sd": 3},
+    )  # fmt: skip
+    plans = [one.plan for one in found.choice.candidates]
+    assert any(units[1:].any() for one in plans for units in one.units_started.values())
+    simulation = simulation_of(found.inputs, found.simulation.parameters)
+    assert simulation.cost(plans)[1].min() > 2e6 - 1

@@ -109,7 +109,7 @@ def test_what_stands_in_for_spot_follows_the_price_on_demand() -> None:
     assert ("spot", "", True) in rates(alone)
 
 
-OFFER: Any = SimpleNamespace()
+OFFER: Any = SimpleNamespace(provider="")
 
 
 @pytest.mark.parametrize(
