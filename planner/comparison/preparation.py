@@ -307,6 +307,7 @@ class Preparation:
             term_end=self.rules.term_end,
             whole_nodes=self.rules.whole_nodes,
             is_level=self.demand.is_level,
+            replica=self.demand.replica,
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
             one_machine=self.rules.one_machine,

@@ -68,6 +68,8 @@ class ModelInputs:
     """Whether machines rented by the hour rent whole."""
     is_level: bool = False
     """Whether the peak is the mean of work that goes on all month."""
+    replica: int = 0
+    """Reference accelerators of one replica of a service; 0: other work."""
     job_sizes: Mapping[str, int] = field(default_factory=dict)
     """Accelerators of each kind that one job takes; 1 where not named."""
     packed_sizes: Mapping[str, int] = field(default_factory=dict)

@@ -510,6 +510,8 @@ class ProjectView:
             drivers=draws.drivers.of_source,
             max_spot_share=inputs.max_spot_share,
             spot_patience_hours=parameters.spot_patience_hours,
+            is_level=inputs.is_level,
+            replica=inputs.replica,
         )
 
     @cached_property

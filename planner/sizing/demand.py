@@ -23,6 +23,7 @@ from planner.sizing.evidence.benchmarks import MIXED
 from planner.sizing.performance.levels import throughput_index
 from planner.sizing.runs.run_size import RunSize
 from planner.sizing.runs.schedule import CERTAINTY, Schedule, schedule_windows
+from planner.sizing.runs.served_run import ServingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.common.words import pluralize
 from pricing.market.accelerators import get, resolve_all
@@ -76,6 +77,8 @@ class Demand:
     """The runs that the team dates; empty for hours that were given."""
     is_level: bool = False
     """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
+    replica: int = 0
+    """Reference accelerators of one replica of a service, which works all month; 0: other work."""
     runs_at_once: tuple[float, ...] = ()
     """[T] runs of sized work at once; empty for hours that were given."""
     job_width: float | None = None
@@ -234,6 +237,11 @@ def _size_workload(
         is_sized=True,
         runs=workload.runs or (),
         runs_at_once=tuple(schedule.runs.tolist()),
+        replica=(
+            schedule.largest.replica.accelerators
+            if isinstance(schedule.largest, ServingSize)
+            else 0
+        ),
         # The largest run, less its trials, whose hours are spread over the months of the run too;
         # replicas work each for itself.
         job_width=0.0

@@ -260,18 +260,26 @@ class RentMix:
     billed: Mapping[str, Floats] = field(default_factory=dict)
     """Provider → [T] what it bills for data, before tax."""
 
-    def follow(self, needed: Floats, planned: Floats, has_units: NDArray[np.bool_]) -> Floats:
+    def follow(
+        self,
+        needed: Floats,
+        planned: Floats,
+        has_units: NDArray[np.bool_] | np.bool_,
+        all_month: bool = False,
+    ) -> Floats:
         """Width rented where `needed` is lacking instead of the `planned` width: as much more or
         less than the plan rents, to the nearest whole node: what is over waits or fits in. Where
         the plan rents, or no unit serves (`has_units`), work that is there never rents nothing:
-        less than half a node rents one for part of its time."""
+        less than half a node rents one for part of its time, or a whole one where it goes on
+        `all_month`."""
         change = needed - planned
         if not self.node.any():
             return _at_least(self.width + change, 0.0, needed)
         size = np.where(self.node > 0, self.node, 1.0)
         whole = np.where(self.node > 0, np.rint(change / size) * size, change)
         is_rented = (self.node > 0) & ((self.width > 0) | ~has_units)
-        return _at_least(self.width + whole, np.minimum(needed, size) * is_rented, needed)
+        least = np.where(is_rented, size if all_month else np.minimum(needed, size), 0.0)
+        return _at_least(self.width + whole, least, needed)
 
 
 def _at_least(width: Floats, least: Floats | float, needed: Floats) -> Floats:

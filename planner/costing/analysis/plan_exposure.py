@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,32 +18,17 @@ from planner.costing.scenarios import scenario_options
 Floats = NDArray[np.float64]
 
 
-def measure_fixed_costs(
-    sources: Sequence[CapacitySource], calendar: Calendar
-) -> tuple[float, float]:
-    """Operating cost of the servers already owned, and their residual value."""
-    operating_cost = residual_value = 0.0
-    for source in sources:
-        for stream in source.fixed_streams:
-            due = source.stream_cash(stream, calendar)
-            worth = calendar.discount_of(stream.payment)
-            if stream.category is Category.RESIDUAL:
-                residual_value += float(due @ worth)
-            else:
-                operating_cost += float(due @ worth)
-    return operating_cost, residual_value
-
-
 def measure_in_place(
     sources: Iterable[CapacitySource], calendar: Calendar
 ) -> tuple[Floats, list[tuple[str, Floats]]]:
     """[2] operating cost of servers in place, net present and nominal, and what each fetches."""
-    nominal = replace(calendar, discount_rate_per_year=0.0)
     fixed, residual = np.zeros(2), []
     for source in sources:
-        both = [measure_fixed_costs((source,), one) for one in (calendar, nominal)]
-        fixed += np.array([operating for operating, _ in both])
-        residual.append((source.key, np.array([value for _, value in both])))
+        fetched = np.zeros(2)
+        for stream in source.fixed_streams:
+            due = fetched if stream.category is Category.RESIDUAL else fixed
+            due += source.stream_cash(stream, calendar) @ calendar.worth[stream.payment]
+        residual.append((source.key, fetched))
     return fixed, residual
 
 
@@ -56,9 +40,8 @@ def run_in_place(sources: Iterable[CapacitySource], calendar: Calendar) -> Float
     for source in (one for one in sources if one.is_owned):
         for stream in source.fixed_streams:
             if stream.category is not Category.LEASE:
-                due = source.stream_cash(stream, calendar)[:months]
-                worth = calendar.discount_of(stream.payment)[:months]
-                running += np.stack([due * worth, due], axis=1)
+                due = source.stream_cash(stream, calendar)[:months, None]
+                running += due * calendar.worth[stream.payment][:months]
     return running
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.copies import cached_property
 from planner.costing.analysis.outcomes import Outcomes
 from planner.costing.analysis.plan_costs import (
     Cohort,
@@ -37,6 +38,10 @@ class Market:
     """Those whose price or delivery may be another than planned, by source key."""
     windows: Sequence[slice] = (slice(None),)
     """Months in each of which work has to be done."""
+    is_level: bool = False
+    """Whether the peak is the mean of work that goes on all month."""
+    replica: int = 0
+    """Reference accelerators of one replica of a service; 0: other work."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +56,34 @@ class Samples:
     """[n, T] hours asked that the month has time for at the peak."""
     at_peak: Floats
     """[T] or [n, T] hours at the peak."""
-    beyond: Floats | float = 0.0
-    """[n, T] hours for which the month is too short at the peak; what idle units leave of them is
-    rented by the hour."""
+    extra: Floats
+    """[T] or [n, T] hours that the peak lasts beyond the month, in which as much is asked: what is
+    done then is rented beside all that works in the month."""
 
     @classmethod
     def of(
         cls, market: Market, outcomes: Outcomes, rows: slice, slip: int, peak: Floats | None = None
     ) -> Samples:
         """Those of some rows, which have one slip; `peak`: another than that of the market."""
-        moved = shift_months(market.hours, slip)
         at_peak = hours_at_peak(market.hours, market.peak if peak is None else peak)
-        at_peak = shift_months(at_peak, slip, keep_total=False)
-        demand = outcomes.demand(rows) * moved
-        lasts, share = stretch_peaks(at_peak, moved, outcomes, rows)
-        if np.ndim(share) == 0:
-            return cls(market, outcomes, rows, slip, demand, lasts)
-        return cls(market, outcomes, rows, slip, demand * share, lasts, demand * (1.0 - share))
+        level = None if outcomes.level is None else outcomes.level[rows]
+        lasts, extra = stretch_peaks(at_peak, slip, market, level)
+        planned = shift_months(market.hours, slip)
+        demand = outcomes.demand(rows) * planned
+        if market.replica:
+            demand = count_replicas(demand, planned, shift_months(at_peak, slip) * market.replica)
+        within = np.divide(lasts, lasts + extra, out=np.ones_like(extra), where=extra > 0)
+        return cls(market, outcomes, rows, slip, demand * within, lasts, extra)
 
     def at(self, peak: Floats) -> Samples:
         """The same with another peak."""
         return Samples.of(self.market, self.outcomes, self.rows, self.slip, peak)
+
+    @cached_property
+    def width(self) -> Floats:
+        """[n, T] reference accelerators asked at the peak."""
+        width = np.zeros_like(self.demand)
+        return np.divide(self.demand, self.at_peak, out=width, where=self.at_peak > 0)
 
     def price(self, key: str) -> Floats | None:
         """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
@@ -161,18 +173,29 @@ class Samples:
 
 
 def stretch_peaks(
-    at_peak: Floats, work: Floats, outcomes: Outcomes, rows: slice
-) -> tuple[Floats, Floats | float]:
-    """[T] hours that the peak lasts in samples, [n, T] where hours are unsure; and the share of the
-    hours for which a month is long enough."""
-    at_peak = np.where((work > 0) & (at_peak <= 0), float(HOURS_PER_MONTH), at_peak)
-    if outcomes.level is None:
-        return at_peak, 1.0
-    longest = np.maximum(at_peak, HOURS_PER_MONTH * (work > 0))
-    stretched = outcomes.level[rows, None] * at_peak
-    lasts = np.minimum(stretched, longest)
-    share = np.divide(lasts, stretched, out=np.ones_like(lasts), where=stretched > 0)
-    return lasts, share
+    at_peak: Floats, slip: int, market: Market, level: Floats | None
+) -> tuple[Floats, Floats]:
+    """[T] hours that the peak lasts in samples, [n, T] where hours are unsure; and those that it
+    lasts beyond the month.
+
+    What is late lasts as long as planned. The level of the hours moves how long the peak lasts, and
+    of a service how high it is.
+    """
+    planned = shift_months(at_peak, slip)
+    longest = np.maximum(shift_months(at_peak, slip, keep_total=False), HOURS_PER_MONTH)
+    lasts = planned if level is None or market.replica else level[:, None] * planned
+    return np.minimum(lasts, longest), np.maximum(lasts - longest, 0.0)
+
+
+def count_replicas(needed: Floats, planned: Floats, one: Floats) -> Floats:
+    """[n, T] hours of the whole replicas that a service keeps, at least one: as many more or fewer
+    than `planned` as come nearest to what is needed, with [T] hours of `one`.
+
+    >>> count_replicas(np.array([[0.0, 250.0, 390.0]]), np.full(3, 300.0), np.full(3, 100.0))
+    array([[  0., 300., 400.]])
+    """
+    change = np.rint((needed - planned) / np.where(one > 0, one, 1.0)) * one
+    return np.where(needed > 0, np.maximum(planned + change, np.minimum(one, planned)), 0.0)
 
 
 @dataclass(frozen=True)

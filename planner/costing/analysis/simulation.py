@@ -28,8 +28,9 @@ month of a decision, and a slip of s months:
   they are, and at the latest for the last. It is late where the machines that the plan rents,
   going on all month, do not do it by the end of its window.
 - Growth moves the peak. Hours that are more or fewer than stated or estimated make the same peak
-  last longer or shorter, as far as the month is long; idle units do the hours beyond, and what
-  they leave is rented by the hour.
+  last longer or shorter, as far as the month is long; those beyond are rented, as is late work for
+  which the last month is too short: where no peak is stated, after idle units have done what they
+  can. A service keeps more or fewer replicas instead.
 
 A sample in which all goes as planned costs what the plan costs.
 """
@@ -180,6 +181,8 @@ class Simulation:
             spot_patience_hours=self.parameters.spot_patience_hours,
             windows=inputs.windows,
             servers=inputs.servers.unsure,
+            is_level=inputs.is_level,
+            replica=inputs.replica,
         )
 
     @property
@@ -324,22 +327,27 @@ def pay_work(
 
 
 def _hours_rented(plan: PlanCosts, some: Samples, served: Floats) -> tuple[Floats, Floats]:
-    """[n, T] hours rented in the month in which they are asked for, and those of units."""
+    """[n, T] hours rented in the month in which they are asked for, and those of units. Hours for
+    which the month is too short rent whole nodes for as long as they last: what idles in it is more
+    than the work can use at once."""
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
-    not_by_date = some.demand + some.beyond
+    not_by_date = some.demand
     for one in plan.reserved:  # paid for whether it works or not, so it works first
         held = one.move(one.held, some.slip)
         lacking -= np.minimum(lacking, held)
         not_by_date = np.maximum(not_by_date - held, 0.0)
     lacking /= np.where(some.at_peak > 0, some.at_peak, 1.0)
-    paid = plan.rent.follow(lacking, plan.lacking, served > 0)
-    paid *= some.at_peak
-    not_by_date -= paid
-    used = np.clip(not_by_date, 0.0, served)
-    if np.ndim(some.beyond):
-        paid += np.clip(not_by_date - served, 0.0, some.beyond)  # where no unit is idle
-    return paid, used
+    all_month = some.market.replica > 0
+    paid = plan.rent.follow(lacking, plan.lacking, served > 0, all_month) * some.at_peak
+    used = np.clip(not_by_date - paid, 0.0, served)
+    if not some.extra.any():
+        return paid, used
+    nodes, extra = plan.rent.follow(some.width, plan.lacking, np.False_, all_month=True), some.extra
+    if some.market.is_level:  # it may do more at once, on units that are there
+        idle = np.minimum(served - used, some.width * extra)
+        used, extra = used + idle, extra - idle / np.where(some.width > 0, some.width, 1.0)
+    return paid + nodes * extra, used
 
 
 def _pay_reserved(one: Reservation, some: Samples) -> Floats:
@@ -395,16 +403,14 @@ def _bill_hours(
             bills[provider][:, :months, 0] += paid * rate
         for part, hours in _parts_rented(mix, paid, plan, some):
             if part.source.provider in bills:
-                factor, price = some.availability_factor(part), some.price(part.driver_key)
-                moved = hours if price is None else hours * price[:, :-1]
-                moved = moved if factor is None else moved * factor[:, None]
-                bills[part.source.provider][:, :months, 0] += moved * part.billed
+                due = _price_hours(part, hours, some) * part.billed
+                bills[part.source.provider][:, :months, 0] += due
 
 
 def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: Samples) -> Floats:
     cost = paid @ mix.data
     for part, hours in _parts_rented(mix, paid, plan, some):
-        cost += _pay(part, hours, some)
+        cost += _price_hours(part, hours, some) @ part.rate
     return cost
 
 
@@ -417,19 +423,18 @@ def _parts_rented(
     for part in mix.parts:
         yield part, paid
     if most < 1.0 and mix.spot_share.any():
-        over = np.maximum(
-            paid * mix.spot_share - most * (some.demand + some.beyond) * (1.0 + 1e-9), 0.0
-        )
+        needed = some.demand + some.width * some.extra
+        over = np.maximum(paid * mix.spot_share - most * needed * (1.0 + 1e-9), 0.0)
         over_paid = over / np.where(mix.spot_share > 0, mix.spot_share, 1.0)
         yield from ((part, -over_paid) for part in mix.parts if part.source.is_spot)
         yield from ((part, over) for part in plan.on_demand.parts)
 
 
-def _pay(part: RentPart, hours: Floats, some: Samples) -> Floats:
-    price = some.price(part.driver_key)
-    cost = (hours if price is None else hours * price[:, :-1]) @ part.rate
-    factor = some.availability_factor(part)
-    return np.asarray(cost if factor is None else cost * factor[:, None])
+def _price_hours(part: RentPart, hours: Floats, some: Samples) -> Floats:
+    """[n, T] hours by what moves their price."""
+    price, factor = some.price(part.driver_key), some.availability_factor(part)
+    hours = hours if price is None else hours * price[:, :-1]
+    return hours if factor is None else hours * factor[:, None]
 
 
 def chunks_of_one_slip(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:

@@ -8,6 +8,7 @@ from planner.contract.answer.risk import Cause
 from planner.costing.analysis.outcomes import RiskParameters
 from planner.costing.analysis.simulation import RiskResult, simulation_of, summarize_risk
 from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
 
 GROWING = [3000 + 300 * month for month in range(24)]
 SPREAD = RiskParameters(
@@ -131,3 +132,19 @@ def test_spot_that_is_not_there_is_paid_on_demand() -> None:
     assert len(on_demand) == 24
     assert float(on_demand[0].amount) == pytest.approx(730 * share * 55.04, abs=0.01)
     assert 0 < share < 0.01
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_idle_cards_of_a_node_work_for_nobody(is_served: bool) -> None:
+    """A node for two cards of work costs the hours at their peak, however late they come; for the
+    replicas of a service all hours."""
+    given = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1460}
+    chat = {"kind": "serving", "parameters": 8e9, "requests_per_second": 3}
+    found = compared(
+        catalog(offer("20")), workload=chat if is_served else given | {"peak_accelerators": 2},
+        horizon_months=6, on_prem={"servers": []},
+        risk={"slip_months_sd": 3, "price_sd": 0, "demand_growth_sd": 0},
+    )  # fmt: skip
+    simulation = simulation_of(found.inputs, found.risk_parameters)
+    costs = simulation.cost([found.scenarios[ScenarioKey.ON_DEMAND]])[1, 0]
+    assert costs == pytest.approx(6 * 730 * 20 * (1.0 if is_served else simulation.outcomes.level))

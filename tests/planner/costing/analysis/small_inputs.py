@@ -87,6 +87,7 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "max_spot_share": 1.0,
         "whole_nodes": False,
         "is_level": False,
+        "replica": 0,
         "interruptible": True,
         "other_costs": (),
         "least_peaks": None,

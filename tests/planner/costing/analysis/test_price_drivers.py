@@ -86,15 +86,9 @@ def test_spot_is_at_a_discount_to_the_least_price_on_demand_of_its_region() -> N
     assert discount(source("d", "on_demand", 5.0, accelerator=V100)) is None
     assert discount(source("d", "on_demand", 0.0)) is None
     assert discount(source("d", "reserved", 5.0)) is None
-
-
-def test_prices_are_compared_by_the_accelerator() -> None:
-    one = source("a", "on_demand", 2.0, accelerators=1)
-    assert discount(one) == pytest.approx(0.25)
-
-
-def test_spot_without_a_price_has_its_usual_discount() -> None:
-    assert process("spot", source("spot", "spot", 0.0), source("a", "on_demand")).discount is None
+    assert process("spot", source("spot", "spot", 0.0), here).discount is None
+    # By the accelerator.
+    assert discount(source("a", "on_demand", 2.0, accelerators=1)) == pytest.approx(0.25)
 
 
 def test_equal_processes_are_drawn_once_in_the_order_of_keys() -> None:

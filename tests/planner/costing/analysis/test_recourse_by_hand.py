@@ -137,31 +137,36 @@ def test_growth_moves_the_peak_and_the_level_of_hours_how_long_it_lasts() -> Non
     assert longer == pytest.approx((160 * 7) + (210 * 7 * 2))
 
 
-def test_a_peak_lasts_a_month_at_most_and_a_whole_one_where_work_has_none() -> None:
-    at_peak, work = np.array([50.0, 0.0, 0.0, 40.0, 1000.0]), np.array([1.0, 0.5, 0.0, 0.0, 1.0])
-    rows = slice(0, 2)
-    sure = outcomes(slip=np.zeros(2))
-    assert stretch_peaks(at_peak, work, sure, rows)[0].tolist() == [50, 730, 0, 40, 1000]
-    unsure = outcomes(slip=np.zeros(2), level=np.array([2.0, 20.0]))
-    lasts, share = stretch_peaks(at_peak, work, unsure, rows)
-    assert lasts.tolist() == [[100, 730, 0, 40, 1000], [730, 730, 0, 40, 1000]]
-    assert np.asarray(share)[:, :3] == pytest.approx(np.array([[1, 0.5, 1], [0.73, 0.05, 1]]))
+def test_a_peak_lasts_a_month_at_most_and_late_work_as_long_as_planned() -> None:
+    at_peak, level = np.array([50.0, 0.0, 40.0, 1000.0]), np.array([2.0, 20.0])
+
+    def stretch(slip: int, level: Any = None, **fields: Any) -> list[Any]:
+        return [x.tolist() for x in stretch_peaks(at_peak, slip, replace(MARKET, **fields), level)]
+
+    assert stretch(0) == [[50, 0, 40, 1000], [0, 0, 0, 0]]
+    assert stretch(0, level) == [
+        [[100, 0, 80, 1000], [730, 0, 730, 1000]],
+        [[0, 0, 0, 1000], [pytest.approx(270), 0, pytest.approx(70), 19_000]],
+    ]
+    assert stretch(1, level, replica=2) == stretch(1)
+    assert stretch(1) == [[0, 50, 0, 730], [0, 0, 0, pytest.approx(310)]]
 
 
-@pytest.mark.parametrize(("hours", "rented"), [(730.0, 146.0), (1000.0, 0.0)])
-def test_hours_beyond_the_month_are_done_by_idle_units_then_rented(
-    hours: float, rented: float
-) -> None:
-    """730 hours at a peak of 1, and a fifth more than that: by a unit, and what it leaves is rented
-    at 1 an hour."""
+def test_hours_beyond_the_month_are_rented_beside_idle_units() -> None:
+    """730 hours at a peak of 1, and a fifth more than that at 1 an hour; by nodes of 4, four times
+    as many. Without a stated peak the units do them."""
     alone = mix(part(OD, *((1.0, 1.0),) * 2, driver_key=""), width=(0.0, 0.0))
     one = plan(
-        fixed=np.zeros(2), width=np.full(2, 2.0), hours=np.full(2, hours), lacking=np.zeros(2),
+        fixed=np.zeros(2), width=np.full(2, 2.0), hours=np.full(2, 1460.0), lacking=np.zeros(2),
         in_use=np.zeros((2, 2)), rent=alone, more=alone,
     )  # fmt: skip
     busy = replace(MARKET, hours=np.array([730.0, 0.0]), peak=np.array([1.0, 0.0]))
     assert cost(one, busy)[0] == 0
-    assert cost(one, busy, level=np.array([1.2]))[0] == pytest.approx(rented)
+    level = np.array([1.2])
+    assert cost(one, busy, level=level)[0] == pytest.approx(146)
+    assert cost(one, replace(busy, is_level=True), level=level)[0] == 0
+    nodes = replace(alone, node=np.full(2, 4.0))
+    assert cost(replace(one, rent=nodes, more=nodes), busy, level=level)[0] == pytest.approx(584)
 
 
 def only(one: RentMix, **fields: Any) -> PlanCosts:
@@ -180,7 +185,8 @@ def test_spot_costs_what_interruptions_lose() -> None:
 @pytest.mark.parametrize(("patience", "taken"), [(0.0, 1.0), (7.3, float(np.exp(-1)))])
 def test_what_spot_does_not_serve_falls_to_on_demand(patience: float, taken: float) -> None:
     """10 interruptions of 7.3 h are a tenth of a month, twice as many a fifth, each beside the
-    hours served; after `patience` only exp(−7.3 / 7.3) of them are waited for in vain."""
+    hours served; after `patience` only exp(−7.3 / 7.3) of them are waited for in vain. A wait three
+    times as long takes more."""
     there = replace(SPOT, availability=SpotAvailability(10.0, 7.3))
     market = replace(MARKET, spot_patience_hours=patience)
     planned, found = (x * taken / (1 + x * taken) for x in (0.1, 0.2))
@@ -190,14 +196,8 @@ def test_what_spot_does_not_serve_falls_to_on_demand(patience: float, taken: flo
     assert cost(own, market, **changes)[0] == pytest.approx(250 * factor)
     fallback = only(mix(part(there, (2, 2), (2, 2), is_fallback=True)))
     assert cost(fallback, market, **changes)[0] == pytest.approx(250 * found / planned)
-
-
-def test_a_longer_wait_takes_more_to_on_demand() -> None:
-    there = replace(SPOT, availability=SpotAvailability(10.0, 7.3))
-    own = only(mix(part(there, (2, 2), (2, 2))))
-    planned, found = 0.1 / 1.1, 0.3 / 1.3
     waited = cost(own, waiting=np.array([3.0]))[0]
-    assert waited == pytest.approx(250 * (1 - found) / (1 - planned))
+    assert waited == pytest.approx(250 * (1 - 0.3 / 1.3) / (1 - 0.1 / 1.1))
 
 
 def test_spot_beyond_its_share_of_all_hours_is_rented_on_demand() -> None:

@@ -1,6 +1,6 @@
 """What a request and its assumptions say of the spread, and what spreads as defaults."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,18 +23,6 @@ VALUES = {
 }  # fmt: skip
 ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
 NOTHING = PriceDrivers((), {})
-
-
-def test_nothing_spreads_by_default() -> None:
-    assert asdict(RiskParameters(10, 3)) == {
-        "samples": 10, "seed": 3, "demand_growth_sd": 0.0, "price_sd": 0.0,
-        "slip_months_sd": 0.0, "residual_sd": 0.0, "spot_interruptions_per_month": 0.0,
-        "checkpoint_save_hours": 0.0, "restart_hours": 0.0,
-        "hours_p10_p90": (1.0, 1.0), "hours_spread": 0.0, "demand_half_life_months": 24.0,
-        "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
-        "draws_hardware_prices": True, "keeps_price_trend": False,
-        "end_probability": 0.0, "end_after_months": 0, "unavailable_probability": 0.0,
-    }  # fmt: skip
 
 
 def test_a_request_s_spread_is_read_from_its_assumptions() -> None:
