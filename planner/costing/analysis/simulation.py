@@ -320,7 +320,7 @@ def pay_work(
     bills = {p: np.tile(fixed, (len(paid), 1, 1)) for p, fixed in plan.pools.bills.items()}
     _bill_units(bills, plan.pools, plan, some, used, started)
     _bill_hours(bills, plan, rented, some)
-    pools = settle_pools(plan.pools.pools, {p: np.maximum(row, 0.0) for p, row in bills.items()})
+    pools = settle_pools(plan.pools.pools, {p: row.clip(0.0, out=row) for p, row in bills.items()})
     for (_, amounts), worth in zip(pools, plan.pools.worth, strict=True):
         cost += amounts @ worth
     return cost
@@ -374,7 +374,7 @@ def _bill_units(
     started: Floats | None,
 ) -> None:
     """Adds to [n, L, 2] bills of each provider those of units, used and started later."""
-    for provider, rate in pools.in_use.items():
+    for provider, rate in pools.in_use.items() if used.any() else ():
         bills[provider][:, : used.shape[1]] += used[:, :, None] * rate
     for i, cohort in enumerate(plan.later):
         key, month = cohort.source.key, some.start_of(cohort)
@@ -399,7 +399,7 @@ def _bill_hours(
                 _reserved(one, charge, some) * charge.billed
             )
     for mix, paid in rented:
-        for provider, rate in mix.billed.items():
+        for provider, rate in mix.billed.items() if mix.data.any() else ():
             bills[provider][:, :months, 0] += paid * rate
         for part, hours in _parts_rented(mix, paid, plan, some):
             if part.source.provider in bills:
