@@ -60,7 +60,7 @@ def test_the_demand_is_written_as_a_request(bill, run, tmp_path):
         (("BILL", "--by", "colour"), "by: 'colour' is unknown"),
         (("BILL", "--project-by", "colour"), "project_by: 'colour' is unknown"),
         (("BILL", "--map", "x"), "map: 'x' is not NAME=NAME"),
-        (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used"),
+        (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used; used were"),
     ],
 )
 def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):

@@ -109,6 +109,20 @@ def test_a_later_start_is_forecast_over_the_gap():
     assert any("ends 5 months before" in note for note in demand.notes)
 
 
+@pytest.mark.parametrize(
+    ("months", "words"),
+    [(12, "the year before, +40% a year"), (3, "the mean of the history, +40% a year")],
+)
+def test_growth_is_over_the_year_before_and_again_in_the_next(months, words):
+    used = [100.0 * month for month in range(1, months + 1)]
+    demand = plan_demand(read(history_of(*used)), 24, growth=0.4)
+    year = used if months == 12 else [200.0] * 12
+    assert demand.hours_per_month == pytest.approx(
+        [1.4 * hours for hours in year] + [1.96 * hours for hours in year], rel=0.03
+    )
+    assert demand.method == words
+
+
 def test_a_month_that_the_files_cut_off_is_left_out():
     def job(number, month, day):
         return {

@@ -147,6 +147,7 @@ def test_no_price_in_dollars_draws_nothing():
 def test_the_histories_of_an_accelerator_are_those_of_its_offers(known):
     found = catalog.accelerator_histories(H100, ["aws"])
     assert found[OFFER] == catalog.price_history(OFFER)
+    assert not catalog.accelerator_histories(H100, ["gcp"])
     assert {entry.offer.accelerator for one in found.values() for entry in one} == {H100}
 
 
