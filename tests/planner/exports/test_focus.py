@@ -96,6 +96,13 @@ def test_effective_cost_of_use_is_the_billed_cost_of_purchases_per_commitment(ke
         assert total(usage, "EffectiveCost") == total(purchases, "BilledCost") != 0
         assert total(purchases, "EffectiveCost") == 0
         assert total(usage, "BilledCost") == 0
+        months = {row["BillingPeriodStart"]: [] for row in usage}
+        for row in usage:
+            months[row["BillingPeriodStart"]].append(row)
+        whole = {
+            total(of_month, "CommitmentDiscountQuantity") % 730 for of_month in months.values()
+        }
+        assert whole == {0}, "used and unused node-hours are those of whole nodes"
         assert {row["CommitmentDiscountStatus"] for row in usage} <= {"Used", "Unused"}
         assert all(row["CommitmentDiscountStatus"] is None for row in purchases)
 
