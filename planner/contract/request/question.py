@@ -17,7 +17,7 @@ from typing import Any
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import resolve_all
-from pricing.market.clouds import all_clouds
+from pricing.market.clouds import Cloud, all_clouds
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 from pricing.market.place_names import (
     AREAS,
@@ -174,10 +174,16 @@ def _read_way(request: Fields, text: str) -> None:
         constraints["purchase_options"] = [PurchaseOption.ON_DEMAND.value]
     else:
         names = {title.lower(): slug for slug, cloud in all_clouds().items()
-                 for title in (slug, cloud.title, cloud.short_title)}  # fmt: skip
+                 for title in (slug, *_titles(cloud))}  # fmt: skip
         if words not in names:
-            raise _refusal(text, "is no provider that is known")
+            known = sorted({_titles(cloud)[0] for cloud in all_clouds().values()}, key=str.lower)
+            raise _refusal(text, f"is no provider that is known: {', '.join(known)}")
         constraints["providers"] = [names[words]]
+
+
+def _titles(cloud: Cloud) -> tuple[str, ...]:
+    """What people call a cloud: by the whole title or the first word of it, as `Google`."""
+    return cloud.short_title or cloud.title, cloud.title, cloud.title.split()[0]
 
 
 def _refusal(word: str, problem: str) -> InvalidInput:

@@ -26,6 +26,9 @@ LINES: list[tuple[str, int, dict[str, Any]]] = [
     ("1 T4 for 1 month in Frankfurt", 1, {"constraints": {
         "regions": ["eu-central-1", "germanywestcentral", "europe-west3", "eu-de"]}}),
     ("8 H100 for a year at Google Cloud", 8, {"constraints": {"providers": ["gcp"]}}),
+    ("8 H100 for a year at Google", 8, {"constraints": {"providers": ["gcp"]}}),
+    ("8 H100 for a year on Amazon", 8, {"constraints": {"providers": ["aws"]}}),
+    ("8 H100 for a year at microsoft", 8, {"constraints": {"providers": ["azure"]}}),
     ("8 H100 on demand for a year", 8, {"constraints": {"purchase_options": ["on_demand"]}}),
 ]  # fmt: skip
 
@@ -64,7 +67,7 @@ def test_days_are_the_first_of_a_month_and_spot_may_be_interrupted(line: str) ->
         ("8 H100 for 12 months in Virginia", "'Virginia'"),
         ("8 H100 for 12 months in Europe or the US", "name one kind alone"),
         ("8 H100 for 12 months from May", "'May'"),
-        ("8 H100 for 12 months at Nimbus", "'Nimbus' is no provider"),
+        ("8 H100 for 12 months at Nimbus", "'Nimbus' is no provider that is known: Akamai,"),
         ("8 H100 for 12 months please", "'12 months please'"),
     ],
 )
