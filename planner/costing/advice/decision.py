@@ -217,12 +217,14 @@ class _Part:
             yield f"keep {write_units(units)} × {machine}"
         elif action == "lease":
             lasts = pluralize(self._term_months() or 0, "month")
-            yield f"lease {write_units(units)} × {machine}{self._starts()} for {lasts}"
+            at_once, when = self._starts()
+            yield f"lease {write_units(at_once)} × {machine}{when} for {lasts}"
         elif action == "buy":
-            yield f"buy {write_units(units)} × {machine}{self._starts()}{self._borrowed(first)}"
+            at_once, when = self._starts()
+            yield f"buy {write_units(at_once)} × {machine}{when}{self._borrowed(first)}"
         elif action == "commit":
             months = self._term_months()
-            at_once, when = self._renewals(units)
+            at_once, when = self._renewals()
             yield f"sign a {months}-month {self._contract()} for {write_units(at_once)} × {machine}"
             yield f"{where}{when}"
         elif action == "reserve":
@@ -237,16 +239,16 @@ class _Part:
             yield f"rent {self._up_to(units)}{machine}{busiest} {how}{where}{lasts}"
             yield self._when(first, last).replace(" until ", " by " if lasts else " until ")
 
-    def _starts(self) -> str:
+    def _starts(self) -> tuple[float, str]:
         started = self.plan.units_started[self.source.key]
         return describe_starts(started.astype(float), self._calendar)
 
-    def _renewals(self, units: float) -> tuple[float, str]:
+    def _renewals(self) -> tuple[float, str]:
         started = self.plan.units_started[self.source.key]
         starts = np.flatnonzero(started)
         follow = bool((np.diff(starts) == self._term_months()).all())
         if len(starts) == 1 or not follow or len(set(started[starts])) > 1:
-            return units, self._starts()
+            return self._starts()
         months = [f"{self._calendar.month(int(month)):%B %Y}" for month in starts]
         again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
         return float(started[starts[0]]), f" in {months[0]}, renewed in {again}"
@@ -365,19 +367,20 @@ def write_units(units: float) -> str:
     return f"{units:,.10g}"
 
 
-def describe_starts(started: Floats, calendar: Calendar) -> str:
-    """When what is bought or signed for begins, after what it is: ` in May 2027`; in a few months,
-    how much in each; in more, the first and the last of them."""
+def describe_starts(started: Floats, calendar: Calendar) -> tuple[float, str]:
+    """How many are bought or signed for, and when, after what it is: ` in May 2027`; in a few
+    months all of them and how many in each; in more those of the first month, then the others."""
     starts = [
-        (f"{calendar.month(int(month)):%B %Y}", write_units(float(started[month])))
+        (f"{calendar.month(int(month)):%B %Y}", float(started[month]))
         for month in np.flatnonzero(started)
     ]
+    (first, at_once), total = starts[0], float(started.sum())
     if len(starts) == 1:
-        return f" in {starts[0][0]}"
+        return total, f" in {first}"
     if len(starts) > MOST_STARTS:
-        return f" between {starts[0][0]} and {starts[-1][0]}"
-    each = [f"{units} in {month}" for month, units in starts]
-    return f", {', '.join(each[:-1])} and {each[-1]}"
+        return at_once, f" in {first} ({write_units(total - at_once)} more by {starts[-1][0]})"
+    each = [f"{write_units(units)} in {month}" for month, units in starts]
+    return total, f", {', '.join(each[:-1])} and {each[-1]}"
 
 
 BINDING = frozenset({"buy", "lease", "commit", "reserve"})

@@ -53,6 +53,18 @@ def test_contracts_that_begin_in_several_months_are_told_with_each() -> None:
     )
 
 
+def test_contracts_of_many_months_are_told_by_the_first_and_how_many_follow() -> None:
+    """Three machines, each for a year, from January, May and September on."""
+    steps = [h for h in (600.0, 1300.0, 2000.0, 1300.0, 600.0) for _ in range(4)]
+    (signed,) = parts_of("cloud", RENT, TERM, hours=steps,
+                         horizon_months=20, on_prem={"servers": []})  # fmt: skip
+    assert signed.units == 3
+    assert signed.sentence == (
+        "sign a 12-month reservation for 1 × p5.6xlarge (1 × H100) in AWS us-east-1 "
+        "in January 2027 (2 more by September 2027)"
+    )
+
+
 def test_what_is_paid_upfront_is_due_at_the_start() -> None:
     upfront = offer("2", "reserved", count=1, term_months=12, payment_option="partial_upfront",
                     upfront=Decimal(30_000))  # fmt: skip
