@@ -48,6 +48,7 @@ from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.policy.policy import PolicyResult, find_policy
 from planner.costing.results.scenario_result import Scenario, cents
 from planner.costing.scenarios import (
+    NO_SERVER,
     may_hold,
     rank_feasible,
     scenario_options,
@@ -445,12 +446,13 @@ def explain_scenarios(
 def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparation) -> Scenario:
     relaxations = list_relaxations(scenario.conflicts, preparation.request, preparation.inputs)
     sentences = [r.sentence[0].lower() + r.sentence[1:-1] for r in relaxations]
+    is_unasked = preparation.request.on_prem.servers == ()
     return replace(
         scenario,
         relaxations=relaxations,
         why_not=(
             *sentences,
-            *scenario.why_not,
+            *(why for why in scenario.why_not if not is_unasked or why != NO_SERVER),
             *_what_comes_late(scenario, preparation),
             *_what_is_missing(key, preparation),
         ),

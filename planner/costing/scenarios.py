@@ -37,6 +37,8 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
     ScenarioKey.HYBRID: (ScenarioKey.ON_DEMAND, ScenarioKey.CLOUD, ScenarioKey.ON_PREM),
 }
 """Scenarios whose plans are open to another one too."""
+NO_SERVER = "no server fits"
+"""Why nothing can be owned; the reasons of each server stand elsewhere."""
 LINE_UNITS = 20
 """Units of work for a line of the books."""
 
@@ -251,7 +253,7 @@ def missing_option(inputs: ModelInputs, key: ScenarioKey) -> str:
     if key is ScenarioKey.ON_PREM:
         owned = [s for s in inputs.sources if s.is_owned]
         if not owned:
-            return "no server fits"
+            return NO_SERVER
         months = inputs.calendar.months
         offered = [s for s in owned if s.existing is None]
         to_buy = [s for s in offered if s.max_units != 0]

@@ -58,6 +58,7 @@ def test_trap_13_what_fits_nowhere_is_said_with_the_limit_and_costs_nothing_inve
             "the list of servers is empty" if is_owning else "the minimum memory of an accelerator"
         )
         assert any(limit in reason for reason in one["why_not"])
+        assert "no server fits" not in one["why_not"]
 
 
 def test_trap_14_a_month_is_730_hours_wherever_one_is_counted() -> None:
