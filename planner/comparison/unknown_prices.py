@@ -147,19 +147,19 @@ class _Unknown:
         return Driver(
             field=f"unknown_prices.{'.'.join(map(str, self.terms))}",
             label=f"{cloud_title(self.terms[0])}'s {self._name()}",
-            unit="USD/h",
+            unit=f"{results.request.currency}/h",
             value=None,
-            low=round(min(prices), 2),
-            high=round(max(prices), 2),
+            low=round(min(prices) * units, 2),
+            high=round(max(prices) * units, 2),
             source=f"discounts of {pluralize(len(prices), 'known family', 'known families')}",
             expected_at_low=unaffected,
             expected_at_high=unaffected,
             advice_at_low="sign",
             advice_at_high="sign" if max(prices) < turn else "do not sign",
-            turns_at=round(turn, 2),
+            turns_at=round(turn * units, 2),
             chance=len(turning) / len(prices),
             worth_asking=cents(worth),
-            sentence=self._describe(turn, len(turning), worth),
+            sentence=self._describe(turn * units, len(turning), worth),
         )
 
     def _with_price(
@@ -211,8 +211,9 @@ class _Unknown:
 
     def _describe(self, turn: float, below: int, worth: float) -> str:
         families = f"{below} of {len(self.discounts)} known families are"
-        amount = f"{worth:,.0f} {self.results.request.currency}"
+        currency = self.results.request.currency
         return (
-            f"Ask {cloud_title(self.terms[0])} for its {self._name()}: below {turn:,.2f} USD an "
-            f"hour signing wins ({families}); asking is worth {amount}."
+            f"Ask {cloud_title(self.terms[0])} for its {self._name()}: below {turn:,.2f} "
+            f"{currency} an hour signing wins ({families}); asking is worth {worth:,.0f} "
+            f"{currency}."
         )

@@ -44,6 +44,18 @@ def test_the_price_below_which_signing_wins_turns_the_advice() -> None:
     assert told.startswith("Not proven: a price that is not known")
 
 
+def test_the_price_to_ask_for_is_in_the_currency_of_the_answer() -> None:
+    prices = catalog(RENT, OTHER, offer("18", "reserved", **A100, **TERM))
+    (row,), (half,) = (
+        ask_first(prices, **fields)
+        for fields in ({}, {"currency": "EUR", "exchange_rates": {"EUR": 0.5}})
+    )
+    assert row.turns_at
+    assert half.turns_at == pytest.approx(row.turns_at / 2, abs=0.01)
+    assert (row.unit, half.unit) == ("USD/h", "EUR/h")
+    assert f"below {half.turns_at:.2f} EUR an hour" in half.sentence
+
+
 @pytest.mark.parametrize(
     ("prices", "fields"),
     [
