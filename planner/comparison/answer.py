@@ -5,6 +5,7 @@ PURE. Amounts are rounded here, to the cent or to the digits that are shown, and
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -28,7 +29,7 @@ from planner.comparison.verdict import (
     months_to_pay_back,
 )
 from planner.comparison.warnings import list_warnings
-from planner.contract.amounts import FiscalYears, format_month
+from planner.contract.amounts import FiscalYears, format_month, name_day
 from planner.contract.answer.common import AnswerModel, Category, ScenarioKey, write_decimal
 from planner.contract.answer.comparison import (
     AssumptionRow,
@@ -194,7 +195,7 @@ def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
     """Every figure and rule that the answer rests on, with its unit and source."""
     preparation = results.preparation
     rules = rule_assumptions(preparation.request, preparation.rules)
-    return tuple(
+    rows = (
         _copy(
             AssumptionRow,
             row,
@@ -202,19 +203,31 @@ def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
         )
         for row in (*preparation.priced_assumptions.rows, *rules)
     )
+    return *rows, *_rate_row(results)
 
 
 def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
-    request = results.request
-    if request.currency == "USD":
+    currency = results.request.currency
+    if currency == "USD":
         return None
-    stated = request.exchange_rates.get(request.currency)
-    if stated is not None:
-        units = write_decimal(Decimal(str(stated.units_per_usd)))
-        return ExchangeRateUsed(units_per_usd=units, as_of=stated.as_of, source="request")
-    rate = results.preparation.catalog.exchange_rates.find(request.currency)
-    units = write_decimal(Decimal(str(rate.units_per_usd)))
-    return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)
+    rate = results.preparation.offers.rates.find(currency)
+    day = rate.date if rate.date > dt.date.min else None
+    units = write_decimal(rate.units_per_usd)
+    return ExchangeRateUsed(units_per_usd=units, as_of=day, source=rate.source)
+
+
+def _rate_row(results: ComparisonResults) -> Iterator[AssumptionRow]:
+    rate, currency = _exchange_rate(results), results.request.currency
+    if rate is not None:
+        is_given = rate.source == "request"
+        dated = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
+        yield AssumptionRow(
+            field=f"exchange_rates.{currency}",
+            value=rate.units_per_usd,
+            unit=f"{currency} per USD",
+            given=is_given,
+            source=rate.source if is_given else dated,
+        )
 
 
 def build_catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:

@@ -169,7 +169,8 @@ def _energy(best: ScenarioAnswer | None) -> Iterator[Row]:
 def _assumptions(answer: ComparisonAnswer) -> Iterator[Row]:
     for row in answer.assumptions:
         value = choice_name(row.value)
-        yield field_name(row.field), "none" if value is None else str(value), row.unit
+        if not row.field.startswith("exchange_rates."):  # one of the figures
+            yield field_name(row.field), "none" if value is None else str(value), row.unit
 
 
 def _month(answer: ComparisonAnswer, index: int) -> str:

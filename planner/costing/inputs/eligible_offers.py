@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.amounts import add_months
+from planner.contract.amounts import add_months, name_day
+from planner.contract.answer.common import write_decimal
 from planner.contract.copies import cached_property
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
@@ -206,8 +207,8 @@ class OfferSelection:
         return tuple(map(read_adjustment, self.request.price_adjustments))
 
     def warnings(self) -> Iterator[str]:
-        """How names are read, and what of the request's own prices, discounts and limits has no
-        effect."""
+        """How names are read, what of the request's own prices, discounts and limits has no
+        effect, and how dollars are converted."""
         yield from tell_readings(self.request)
         conflict = describe_conflict(self.guard_rails.places)
         if conflict and len(self.catalog_offers):
@@ -226,6 +227,8 @@ class OfferSelection:
         for table in (self.catalog_offers, self.custom):
             rows = self._fitting_rows(table, is_own=table is self.custom)
             yield from self.stated_quotas.warnings(table, rows)
+        if self.request.currency != "USD":
+            yield describe_rate(self.rates.find(self.request.currency))
 
     def _undominated(
         self, offers: EligibleOffers, custom: Sequence[CustomOffer]
@@ -418,6 +421,20 @@ def merge_exchange_rates(request: ComparisonRequest, catalog_rates: ExchangeRate
         if request_rates
         else catalog_rates
     )
+
+
+def describe_rate(rate: ExchangeRate) -> str:
+    """At what rate dollars are converted, from whom and of which day.
+
+    >>> describe_rate(ExchangeRate("EUR", dt.date(2026, 6, 30), Decimal("0.90"), "h10 (Fed)"))
+    'US dollars are converted at 0.90 EUR per USD (Fed, 30 June 2026).'
+    """
+    source, day = rate.source.rpartition("(")[2].removesuffix(")"), name_day(rate.date)
+    if source == "request":
+        source, day = "as the request states", f"{rate.date:%B %Y}"
+    dated = f"{source}, {day}" if rate.date > dt.date.min else source
+    units = write_decimal(rate.units_per_usd)
+    return f"US dollars are converted at {units} {rate.currency} per USD ({dated})."
 
 
 def convert_prices(

@@ -62,7 +62,9 @@ class AnswerPage:
         self.risk_rows = [row for row in self.rows if row.range is not None]
         self.energy = [row for row in self.possible if row.scenario.energy]
         self.assumptions = [
-            assumptions.assumption_row(row, self.currency) for row in answer.assumptions
+            assumptions.assumption_row(row, self.currency)
+            for row in answer.assumptions
+            if not row.field.startswith(assumptions.RATE)  # `plan_rows` has it
         ]
         self.coverage = arrange_coverage(answer.coverage)
         self.is_small = self.verdict is not None and self.verdict.is_small

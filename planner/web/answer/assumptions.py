@@ -29,7 +29,7 @@ _FIXED_LABELS = {
     "risk.spot_patience_hours": "Wait for spot before work runs on demand",
 }
 """What stands in the assumptions and has no box."""
-_RATE = "exchange_rates."
+RATE = "exchange_rates."
 _BETWEEN = ", "
 """What stands between several choices in one value."""
 
@@ -79,7 +79,7 @@ def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Mess
     return [
         Message(path, refused.get(path, ""))
         for path in paths
-        if path.startswith(_RATE) or find_field(path)
+        if path.startswith(RATE) or find_field(path)
     ]
 
 
@@ -156,7 +156,7 @@ def plan_rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[Assumption
     yield typed_row("horizon_months", months, "months", _UNASKED["horizon_months"])
     if rate := answer.exchange_rate:
         source = f"{rate.source}, {name_day(rate.as_of)}" if rate.as_of else rate.source
-        path, unit = f"{_RATE}{answer.currency}", f"{answer.currency} per USD"
+        path, unit = f"{RATE}{answer.currency}", f"{answer.currency} per USD"
         row = typed_row(path, rate.units_per_usd, unit, source)
         yield replace(row, label="Exchange rate", source=source)
     for path in _MEASURED.get(query.get("workload.kind", ""), ()):

@@ -9,6 +9,7 @@ import pytest
 from planner.comparison.warnings import CONDITIONS, WARNINGS
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import BEFORE_TODAY, RESERVED_AS_ESTIMATED
+from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
@@ -84,12 +85,24 @@ def test_every_code_stands_once_with_its_sentence() -> None:
          "at AWS matches no price and limits nothing."),
         ({"currency": "EUR", "exchange_rates": {"EUR": 0.9}, "on_prem": {}},
          "Electricity for own servers is counted at 0.0826 USD/kWh"),
+        ({"currency": "EUR", "exchange_rates": {
+            "EUR": {"units_per_usd": 0.9, "as_of": "2026-06"}}},
+         "converted at 0.9 EUR per USD (as the request states, June 2026)."),
     ],
 )  # fmt: skip
 def test_what_holds_is_said_and_only_there(fields: dict[str, Any], words: str) -> None:
     assert any(words in warning for warning in answer(fields).warnings)
     if fields:
         assert not any(words in warning for warning in answer({}).warnings)
+
+
+def test_the_rate_of_exchange_is_among_what_the_answer_rests_on() -> None:
+    told = answer({"currency": "GBP"}, bundled_catalog())
+    (row,) = (one for one in told.assumptions if one.field == "exchange_rates.GBP")
+    assert told.exchange_rate
+    assert (row.value, row.unit, row.given) == (told.exchange_rate.units_per_usd, "GBP per USD",
+                                                False)  # fmt: skip
+    assert any(f"at {row.value} GBP per USD (Federal Reserve, " in one for one in told.warnings)
 
 
 def test_capacity_that_a_provider_reserves_by_date_is_kept_ready() -> None:
