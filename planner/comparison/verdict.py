@@ -60,13 +60,13 @@ from pricing.common.words import pluralize
 from pricing.market.offers import PurchaseOption
 
 MOST_REASONS = 3
-FAR_APART = Decimal("0.2")
+FAR_APART = Decimal("0.1")
 """Share of the cost as stated by which the expected cost is told apart; a choice of this project,
 2026."""
 BECAUSE = {
     Cause.HOURS: ("the work may take many more hours", "the work may take fewer hours"),
     Cause.END: ("the project may end late", "the project may end early"),
-    Cause.DELIVERY: ("servers may come late", "servers may come late"),
+    Cause.DELIVERY: ("servers may come late", "servers may come sooner"),
     Cause.PRICES: ("prices may rise", "prices may fall"),
     Cause.CAPACITY: ("machines may be taken back or not be had", "machines may not be had"),
     Cause.QUOTES: ("quotes may be higher", "quotes may be lower"),
@@ -394,12 +394,17 @@ class VerdictWords:
     def reasons(self) -> list[str]:
         """Why this plan, the most telling first, at most three; what it forgoes is the last."""
         if self.facts.is_small:
-            small = self._why_apart(), self._why_sure(), self._why_early()
+            small = *self._why_risky(), self._why_early()
             return [reason for reason in small if reason]
         last = [reason for reason in (self._forgone(),) if reason]
-        every = self._why_apart(), self._why_sure(), *self._all_reasons()
+        every = *self._why_risky(), *self._all_reasons()
         reasons = [reason for reason in every if reason]
         return [*reasons[: MOST_REASONS - len(last)], *last]
+
+    def _why_risky(self) -> Iterator[str]:
+        yield self._why_apart()
+        yield self._why_sure()
+        yield self._why_not_there()
 
     def _why_apart(self) -> str:
         """What most sets the expected cost apart from that as stated, where they are far apart."""
@@ -424,6 +429,22 @@ class VerdictWords:
         return (
             f"Renting by the hour is expected to cost {self._rounded(less, self._expected()[1])} "
             f"less, and has its machines in time in {in_time} of outcomes."
+        )
+
+    def _why_not_there(self) -> str:
+        """What a stated chance that machines by the hour are not there adds to what is expected."""
+        risk, added = self.results.request.risk, self.facts.risk_allowance.get(Cause.CAPACITY)
+        chance = risk and risk.on_demand_unavailable_probability
+        if not chance or added is None:
+            return ""
+        spot = any(part.purchase_option == PurchaseOption.SPOT for part in self.facts.decision)
+        also = ", with interruptions of spot machines," if spot else ""
+        adds = f"adds {self._money(added) if added else 'nothing'} to"
+        if added < 0:
+            adds = f"takes {self._money(-added)} off"
+        return (
+            f"The stated chance of {chance:.0%} that machines by the hour are not there{also} "
+            f"{adds} the expected cost."
         )
 
     def _all_reasons(self) -> Iterator[str]:

@@ -1,11 +1,13 @@
 """Machines by the hour that may not be there when work begins."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pytest
 
+from planner.comparison.verdict import VerdictWords, build_verdict
 from planner.costing.analysis.outcomes import PriceDrivers, RiskParameters, draw_outcomes
 from planner.costing.analysis.simulation import simulation_of
 from tests.planner.comparison.compared import Compared, compared
@@ -61,6 +63,19 @@ def test_a_deadline_is_kept_by_what_is_reserved(
     assert (is_missed in verdict.sentence) is (chance == 0.3 and action == "rent")
     is_told = any("less, and has its machines in time in" in one for one in verdict.reasons)
     assert is_told is (action == "reserve")
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"),
+    [(1200, "adds 1,200 USD to"), (0, "adds nothing to"), (-21, "takes 21.00 USD off")],
+)
+def test_what_a_stated_chance_adds_is_among_the_reasons(amount: int, words: str) -> None:
+    found = asked(0.3, RENT, work=HOURS)
+    told = build_verdict(found).model_copy(update={"risk_allowance": {"capacity": Decimal(amount)}})
+    reasons = VerdictWords(found, found.advised, told).reasons()
+    sentence = f"machines by the hour are not there {words} the expected cost."
+    assert f"The stated chance of 30% that {sentence}" in reasons
+    assert not any("stated chance" in one for one in build_verdict(asked(0, RENT)).reasons)
 
 
 def test_hours_that_grow_and_machines_that_are_not_there_add_up() -> None:

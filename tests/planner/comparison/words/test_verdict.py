@@ -141,9 +141,11 @@ def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> No
 def test_far_from_the_cost_as_stated_the_expected_cost_has_its_reason() -> None:
     found = compared(catalog(RENT), hours=600, **YEAR)
     told, causes = build_verdict(found), {"hours": Decimal(9_000), "prices": Decimal(9_001)}
+    causes["delivery"] = Decimal(-1)
     for expected, words in (
-        (86_400, []),
-        (90_001, ["72,000 as stated; 90,001 USD expected, because prices may rise."]),
+        (79_200, []),
+        (79_201, ["72,000 as stated; 79,201 USD expected, because prices may rise."]),
+        (60_000, ["72,000 as stated; 60,000 USD expected, because servers may come sooner."]),
     ):
         facts = {"expected": Decimal(expected), "standard_error": None, "risk_allowance": causes}
         words_of = VerdictWords(found, found.advised, told.model_copy(update=facts))
