@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -326,6 +327,8 @@ class DateLimits:
     months: int
     """Months that its longest duration covers, of 30 days."""
     days: int
+    single_days: float = math.inf
+    """Most days that are sold one by one; more are sold in whole weeks."""
 
 
 @dataclass(frozen=True)
@@ -382,14 +385,15 @@ TRAITS: Mapping[str, OptionTraits] = {
     _O.RESERVED_CONVERTIBLE: _committed("reserved, convertible", "Convertible Reserved Instance"),
     _O.SAVINGS_PLAN: _committed("savings plan", "Savings Plan", "Spend"),
     _O.COMMITTED_USE: _committed("committed use", "Committed Use Discount"),
-    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", date_limits=DateLimits(64, 6, 182)),
+    _O.CAPACITY_BLOCK: _reserved_by_date("capacity block", date_limits=DateLimits(64, 6, 182, 14)),
     _O.DWS_FLEX_START: OptionTraits("flex start", "on_demand"),
     _O.DWS_CALENDAR_MODE: _reserved_by_date("calendar mode", date_limits=DateLimits(80, 3, 90)),
     OWNED: OptionTraits("owned", "owned"),
 }
-"""Every purchase option of the market, and `owned`. AWS reserves 64 instances for up to 182 days
-(EC2 user guide, Capacity Blocks for ML, 2025), Google Cloud 80 GPU machines for 1 to 90 days
-(Compute Engine documentation, future reservation requests in calendar mode, 2025)."""
+"""Every purchase option of the market, and `owned`. AWS reserves 64 instances for 1 to 14 days,
+then for whole weeks up to 182 days (EC2 user guide, Capacity Blocks for ML, 2026), Google Cloud 80
+GPU machines for 1 to 90 days (Compute Engine documentation, future reservation requests in calendar
+mode, 2025)."""
 
 
 SAVINGS_PLANS: Mapping[str, str] = {

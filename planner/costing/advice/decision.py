@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -272,9 +272,14 @@ class _Part:
         if self._at_peak() is None:
             return ""
         peak_hours = peak_hours_of(self.plan, self.inputs, self.source)
-        days = reserved_days(peak_hours, self._calendar.start)
-        busy = self.plan.used_hours[self.source.key] > 0
-        return f" for {pluralize(int(days[busy].sum()), 'day')}"
+        hours = self.plan.used_hours[self.source.key]
+        nodes = np.ceil(nodes_at_once(hours, peak_hours) - WHOLE)
+        hours = np.divide(hours, nodes, out=np.zeros_like(hours), where=nodes > 0)
+        days = reserved_days(hours, self.source, self._calendar.start)
+        orders = Counter(days[days > 0].astype(int).tolist()).items()
+        parts = [f"{count} × {each}" if count > 1 else f"{each}" for each, count in orders]
+        days_sold = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+        return f" for {days_sold} {'day' if days_sold == '1' else 'days'}"
 
     def _varies(self) -> bool:
         hours = self.plan.used_hours[self.source.key]

@@ -146,6 +146,9 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert (part.action, part.units, part.accelerators) == ("reserve", 1, 8)
     assert part.amount == Decimal(3600)
     assert part.sentence.endswith("in January 2027 for 5 days")
+    (part,) = parts_of("cloud", block, hours=[100.0, 400.0, 400.0] + [0.0] * 9, **YEAR)
+    assert part.amount == Decimal(33840)
+    assert part.sentence.endswith("until March 2027 for 5 and 2 × 21 days")
 
 
 @pytest.mark.parametrize(
