@@ -25,6 +25,7 @@ from planner.contract.request.workload import Run
 from planner.costing.advice.verdict import (
     Recommendation,
     describe_refusal,
+    describe_uncertainty,
     list_relaxations,
     recommend,
 )
@@ -190,7 +191,11 @@ class ComparisonResults:
         """Why a scenario may not be recommended; empty where it may."""
         choice = self.choice
         index = None if choice is None else choice.find(self.scenarios[key])
-        if choice is None or index is None or index not in choice.refusals:
+        if choice is None or index is None:
+            return ""
+        if choice.is_too_uncertain(index):
+            return describe_uncertainty(choice, index, self.scenarios[key], self.inputs)
+        if index not in choice.refusals:
             return ""
         return describe_refusal(choice, index, self.inputs, self.request.currency)
 

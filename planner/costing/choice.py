@@ -11,9 +11,9 @@ much and n(q) < n(p), and that clear the following themselves. Against each of t
   w · (B(p) − B(q)) / D(p, q) of the outcomes: in w of them against a plan that does without, in
   fewer against one that takes less of it, or something else instead
 - simplicity: S(p, q) ≥ max(s · |E(p)| · (n(p) − n(q)), effort)
-- certainty: a total budget is kept, and no work late for want of machines by the hour, in at least
-  a share c of the outcomes; where no plan does so as often, plans within two points of the greatest
-  chance are judged
+- certainty: a total budget is kept, and no work late for want of machines by the hour, in a share
+  of the outcomes that is, with a standard error √(f (1 − f) / N), at least c; where no plan does so
+  as often, plans within two points of the greatest chance are judged
 
 *Bound*: in batch b of ten of the outcomes, G_b is the mean cost of the advised plan p less the
 least mean of a plan that clears them. At 95 % none is cheaper than p in expectation by more than
@@ -474,8 +474,15 @@ class Choice:
     @cached_property
     def admissible(self) -> list[int]:
         """Candidates that are certain enough, or as certain as can be."""
-        least = min(self.terms.certainty, float(self.certain.max()) - CERTAINTY_SLACK)
-        return [i for i in range(len(self.candidates)) if self.certain[i] >= least]
+        error = np.sqrt(self.certain * (1.0 - self.certain) / self.present.shape[1])
+        is_enough = self.certain + error >= self.terms.certainty
+        is_enough |= self.certain >= self.certain.max() - CERTAINTY_SLACK
+        return [int(i) for i in np.flatnonzero(is_enough)]
+
+    def is_too_uncertain(self, index: int) -> bool:
+        """Whether a candidate costs less in expectation than the plan that is advised, and is not
+        certain enough."""
+        return index not in self.admissible and self.rank_of(index) < self.rank_of(self.index)
 
 
 def choose(choice: Choice) -> Choice:

@@ -32,7 +32,7 @@ from planner.costing.inputs.offer_rules import StatedQuotas
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import LARGEST_SHARE, LEAST_GROUPS, ConflictingConstraint
 from planner.costing.results.scenario_result import Scenario, cents
-from pricing.common.words import pluralize
+from pricing.common.words import capitalize_first, pluralize
 from pricing.market.accelerators import get
 from pricing.market.coverage import PriceState
 
@@ -129,7 +129,8 @@ def recommend(
         best,
         currency,
         is_all_known=not describe_unknown_prices(best, inputs),
-        is_undercut=bool(choice.refusals),
+        is_undercut=bool(choice.refusals)
+        or any(map(choice.is_too_uncertain, range(len(choice.candidates)))),
         is_laid_anew=is_laid_anew,
     )
     other_key = other.key if other else None
@@ -158,6 +159,17 @@ def describe_refusal(choice: Choice, index: int, inputs: ModelInputs, currency: 
         least = format_money(cents(refusal.required), currency)
         return f"{saves}; at least {least} is asked for."
     return f"{saves}, {_describe_chance(refusal)}"
+
+
+def describe_uncertainty(choice: Choice, index: int, plan: Scenario, inputs: ModelInputs) -> str:
+    """Why a plan that costs less is not certain enough to be advised."""
+    share, within = float(choice.certain[index]), float(choice.within_budget[index])
+    budget = ["keeps the budget"] if within < 1 else []
+    machines = ["has its machines in time"] if share < within else []
+    name = capitalize_first(name_rival(plan, choice.plan, inputs))
+    asked_for = choice.terms.certainty
+    chance = f"in only {write_short(share, asked_for)} of outcomes; {asked_for:.0%} is asked for"
+    return f"{name} {' and '.join((*budget, *machines))} {chance}."
 
 
 def describe_forgone(choice: Choice, index: int, inputs: ModelInputs, currency: str) -> str:

@@ -105,10 +105,12 @@ def test_more_of_the_same_is_held_against_fewer(cost: float, index: int) -> None
     assert chosen(few, many, (candidate(), RENT)).index == index
 
 
-@pytest.mark.parametrize(("kept", "index"), [([1.0, 0.89], 0), ([1.0, 0.9], 1), ([0.5, 0.49], 1)])
+@pytest.mark.parametrize(("kept", "index"), [([1.0, 0.75], 0), ([1.0, 0.8], 1), ([0.5, 0.49], 1)])
 def test_a_budget_is_kept_as_often_as_asked_or_as_can_be(kept: list[float], index: int) -> None:
     cheap = candidate(), [80_000.0] * 10
-    assert chosen((candidate(), RENT), cheap, kept=kept).index == index
+    found = chosen((candidate(), RENT), cheap, kept=kept)
+    assert found.index == index
+    assert found.is_too_uncertain(1) is (index == 0)
 
 
 def test_where_nothing_can_be_held_against_a_purchase_it_is_advised() -> None:

@@ -56,3 +56,19 @@ def test_a_budget_of_what_a_plan_comes_to_in_cents_is_kept_by_it(limit: str) -> 
     assert rented(6_880).total_cost == 6_880
     (reason,) = rented(6_879.9).why_not[:1]
     assert "of at least 6,880 USD instead of" in reason
+
+
+def test_a_cheaper_plan_that_seldom_keeps_it_says_so_and_the_proof_leaves_it_out() -> None:
+    prices = catalog(
+        offer("23"), offer("20", "reserved", term_months=36, payment_option="no_upfront")
+    )
+    ends = {"end_probability": 0.4, "end_after_months": 12}
+    answer = compared(
+        prices, MONTH * 8, horizon_months=36, on_prem={"servers": []},
+        constraints={"total_budget": 610_000}, risk={"price_sd": 0.3, "hours_spread": 0} | ends,
+    ).answer  # fmt: skip
+    rent = answer.by_key[ScenarioKey.ON_DEMAND]
+    assert not rent.allowed
+    assert rent.why_not_allowed.startswith("Renting on demand keeps the budget in only ")
+    assert rent.why_not_allowed.endswith("% of outcomes; 90% is asked for.")
+    assert "no plan that may be advised" in answer.recommendation.because[-1]
