@@ -37,6 +37,7 @@ from planner.costing.inputs.servers import ServerSelection, select_servers
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand, with_equivalents
+from planner.sizing.runs.run_size import hours_kept_in
 from pricing.market.accelerators import resolve_all
 from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
@@ -291,6 +292,20 @@ class Preparation:
             kind: tuple(row.tolist()) for kind, row in least.items() if (row > peak + 1e-9).any()
         }
 
+    def _spare_hours(self) -> dict[str, tuple[float, ...]]:
+        share, calendar = self.certainty, self.calendar
+        due = [run for run in self.demand.runs if run.deadline is not None]
+        if share is None or not due:
+            return {}
+        is_due = np.zeros(calendar.months, dtype=bool)
+        for run in due:
+            is_due[calendar.index(run.start) : calendar.index(run.deadline or run.start) + 1] = True
+        spare = {
+            kind: max(hours_kept_in(size.range_p10_p90, share) for size in sizes)
+            for kind, sizes in self.demand.sizes.items()
+        }
+        return {k: tuple(np.where(is_due, f, 1.0).tolist()) for k, f in spare.items()}
+
     @cached_property
     def inputs(self) -> ModelInputs:
         """What every plan is made from."""
@@ -319,6 +334,7 @@ class Preparation:
                 for kind, sizes in self.demand.sizes.items()
             },
             fills_machines=self.offers.job_nodes.fills_machines,
+            spare_hours=self._spare_hours(),
             coverage=self.coverage,
             job_sizes=self.offers.job_nodes.job_sizes,
             packed_sizes=self.offers.job_nodes.packed_sizes,

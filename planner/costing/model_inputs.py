@@ -88,6 +88,8 @@ class ModelInputs:
     """Accelerators of each kind at the busiest of a day beyond those around the clock."""
     fills_machines: bool = False
     """Whether runs take every accelerator of the machines that they rent."""
+    spare_hours: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """[T] hours planned for to keep a deadline, over the median, on a kind; 1 where not named."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)
     """What is signed already."""
     pools: tuple[SpendPool, ...] = ()

@@ -84,7 +84,7 @@ def group_by_run(keys: Collection[str], inputs: ModelInputs) -> Iterator[RunGrou
         for group in _by_machine(of_kind[kind], inputs.job_sizes.get(kind, 1), inputs):
             if inputs.fills_machines:
                 yield from _by_size(group, peak, inputs)
-                yield from _beside_units(group, inputs.job_sizes.get(kind, 1), inputs)
+                yield from _beside_units(group, kind, peak, inputs)
             else:
                 yield RunGroup(group, peak)
     if not inputs.one_accelerator:
@@ -148,11 +148,14 @@ def _by_size(keys: frozenset[str], peak: Floats, inputs: ModelInputs) -> Iterato
             yield RunGroup(_lasting_as_charged(own | rented, at_once, inputs), at_once)
 
 
-def _beside_units(keys: Collection[str], job: int, inputs: ModelInputs) -> Iterator[RunGroup]:
+def _beside_units(
+    keys: Collection[str], kind: str, peak: Floats, inputs: ModelInputs
+) -> Iterator[RunGroup]:
     """What is rented does what servers and commitments in service leave: H hours a month take
-    H / 730 accelerators all month, of which machines rented do their part in less time.
+    H / 730 accelerators all month, with a deadline as many times more as keep it with the certainty
+    asked for; machines rented do their part of them in less time.
 
-    So it is only where any of them holds a run of `job` by itself, and nothing counts machines at
+    So it is only where any of them holds a run by itself, and nothing counts machines at
     once: no quota, share of a provider, home of data or reservation by the day.
     """
     if not inputs.fills_machines or counts_machines(inputs):
@@ -160,8 +163,12 @@ def _beside_units(keys: Collection[str], job: int, inputs: ModelInputs) -> Itera
     sources = {key: inputs.by_key[key] for key in keys}
     plain = {key: source for key, source in sources.items() if not is_list_price_by_date(source)}
     has_units = any(source.term is not None or _is_own(source) for source in plain.values())
+    job = inputs.job_sizes.get(kind, 1)
     if has_units and all(source.accelerators >= job for source in plain.values()):
-        yield RunGroup(frozenset(plain), inputs.hours / HOURS_PER_MONTH, is_level=True)
+        level = inputs.hours / HOURS_PER_MONTH
+        spare = np.asarray(inputs.spare_hours.get(kind, 1.0))
+        level = np.clip(level * spare, level, np.maximum(level, peak))
+        yield RunGroup(frozenset(plain), level, is_level=True)
 
 
 def counts_machines(inputs: ModelInputs) -> bool:

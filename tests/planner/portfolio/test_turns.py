@@ -124,7 +124,7 @@ def test_training_works_by_night_on_what_serving_leaves(serving, apart):
 
 @pytest.mark.parametrize(
     ("runs", "of_hours", "lab_hours", "months", "joined"),
-    [(2, 2500, 1460, 24, 8), (3, 2500, 1000, 12, 6)],
+    [(2, 2500, 1400, 24, 8), (3, 2500, 1000, 12, 6)],
 )
 def test_small_jobs_take_turns_on_machines_of_large_ones_where_that_costs_less(
     runs, of_hours, lab_hours, months, joined

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.comparison import compare
 from planner.comparison.verdict import VerdictWords, build_verdict
 from planner.costing.analysis.outcomes import PriceDrivers, RiskParameters, draw_outcomes
 from planner.costing.analysis.simulation import simulation_of
 from tests.planner.comparison.compared import Compared, compared
-from tests.planner.costing.market_of import catalog, offer
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 RENT = offer("30.00")
 MODE = offer(
@@ -85,6 +86,19 @@ def test_hours_that_grow_and_machines_that_are_not_there_add_up() -> None:
         verdict = asked(chance, RENT, work=run).answer.verdict
         assert verdict is not None
         assert verdict.deadline_chance == pytest.approx(kept, abs=0.02)
+
+
+def test_servers_are_enough_for_a_deadline_in_as_many_outcomes_as_machines_by_the_hour() -> None:
+    """28.8 accelerators would do the median hours by the deadline, 50.6 those at p90."""
+    work = {**RUN, "tokens": 3e12, "runs": [{"start": "2027-05", "deadline": "2027-10"}]}
+    servers = [{"server": "hgx-h100-8", "unit_price": 100_000}]
+    request = request_of(
+        horizon_months=24, workload=work, on_prem={"servers": servers, "lead_time_months": 0}
+    )
+    answer = compare(request, catalog(offer("355.00")), today=TODAY)
+    assert sum(one.units for one in answer.by_key["on_prem"].purchases) == 7
+    assert answer.verdict is not None
+    assert (answer.verdict.deadline_chance or 0.0) >= 0.9
 
 
 def test_hours_that_wait_are_rented_later_and_a_contract_does_not_wait() -> None:

@@ -133,7 +133,7 @@ def test_what_is_paid_upfront_and_a_rival_reserved_by_date_are_called_so() -> No
         " to sign and prepay."
         in build_verdict(compared(catalog(RENT, ahead), hours=600, **YEAR)).sentence
     )
-    found = compared(catalog(RENT, offer("9", "capacity_block", count=1)), hours=600, **YEAR)
+    found = compared(catalog(RENT, offer("9", "capacity_block", count=1)), hours=500, **YEAR)
     block, rent = (found.scenarios[ScenarioKey(key)] for key in ("cloud", "on_demand"))
     assert name_rival(block, rent, found.inputs) == "reserving by date"
 
