@@ -216,7 +216,7 @@ def _split_runs(facts: Facts) -> Iterator[Gaps]:
     for key, hours in sorted(plan.used_hours.items()):
         source, place = inputs.by_key[key], "your own premises"
         if source.provider and not source.is_owned:
-            place = facts.results.preparation.name_place(source.provider, source.region)
+            place = facts.results.preparation.name_place(source.provider, source.place)
         busy[place] = np.maximum(busy.get(place, 0.0), (hours > _WHOLE) & is_alone)
     is_split = np.sum(list(busy.values()), axis=0) > 1
     if is_split.any():

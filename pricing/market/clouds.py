@@ -133,3 +133,18 @@ def is_local_zone(region: str) -> bool:
     (False, False)
     """
     return _LOCAL_ZONE.fullmatch(region) is not None
+
+
+_ZONE_OF_CITY = re.compile(r"[a-z]+\d+-([a-z]+)(\d+)-az\d+")
+"""Id of a zone in a Local Zone: `use1-atl2-az1` is the id of `us-east-1-atl-2a` (AWS Local Zones
+user guide, Available Local Zones, 2026)."""
+
+
+def place_of_zone(region: str, zone: str) -> str:
+    """The region code that AWS prices a zone by: a Local Zone's own, else that of its region.
+
+    >>> place_of_zone("us-east-1", "use1-atl2-az1"), place_of_zone("us-east-1", "use1-az6")
+    ('us-east-1-atl-2', 'us-east-1')
+    """
+    match = _ZONE_OF_CITY.fullmatch(zone)
+    return f"{region}-{match[1]}-{match[2]}" if match else region

@@ -130,7 +130,7 @@ class _Part:
 
     def build(self) -> DecisionPart:
         source, units = self.source, self._units()
-        place = self.name_place(source.provider, source.region) if source.provider else ""
+        place = self.name_place(source.provider, source.place) if source.provider else ""
         where = shorten_place(source.provider, place)
         first, last = self._months()
         action = self._action()

@@ -27,6 +27,7 @@ from planner.costing.cost_model.charges import (
 )
 from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
+from pricing.market.clouds import place_of_zone
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
@@ -108,6 +109,11 @@ class CapacitySource:
     def zone(self) -> str:
         """Zone of what is rented, "" where the offer names none."""
         return self.offer.zone if self.offer else ""
+
+    @property
+    def place(self) -> str:
+        """Region by whose name people call the place: a Local Zone's own."""
+        return place_of_zone(self.region, self.zone)
 
     @property
     def offer_id(self) -> str:

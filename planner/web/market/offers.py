@@ -24,7 +24,7 @@ from pricing.api.views import offer_search
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import age_limits
 from pricing.market.accelerators import Accelerator, get
-from pricing.market.clouds import is_local_zone
+from pricing.market.clouds import is_local_zone, place_of_zone
 from pricing.market.offer_filters import OfferSearch
 from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import Offer, PurchaseOption
@@ -59,8 +59,8 @@ def name_place(offer: Offer | None, known: Catalog) -> str:
     """`AWS US East (N. Virginia)`; empty where there is no offer."""
     if offer is None:
         return ""
-    region = known.region(offer.provider, offer.region)
-    return join_place(offer.provider, region_title(region, offer.region))
+    place = place_of_zone(offer.region, offer.zone)
+    return join_place(offer.provider, region_title(known.region(offer.provider, place), place))
 
 
 def region_title(region: Region | None, name: str) -> str:

@@ -43,6 +43,13 @@ def test_a_contract_is_told_with_its_term_number_and_sum() -> None:
     )
 
 
+def test_a_local_zone_is_named_and_not_the_region_that_it_hangs_on() -> None:
+    spot = offer("3", "spot", count=1, zone="use1-atl2-az1")
+    work = WORK | {"hours_per_month": 600, "interruptible": True}
+    (part,) = parts_of("cloud", RENT, spot, workload=work, **YEAR)
+    assert part.place == "AWS us-east-1-atl-2"
+
+
 def test_contracts_that_begin_in_several_months_are_told_with_each() -> None:
     """One machine from January on, another from July on: no year runs from January to July."""
     signed, _ = parts_of("cloud", RENT, TERM, hours=[600.0] * 6 + [1300.0] * 12,
