@@ -148,9 +148,10 @@ def _call_offers(arguments: Arguments, catalog: Catalog) -> Answer:
 def _call_portfolio(arguments: Arguments, catalog: Catalog) -> Answer:
     """The plan's headline, and what each project pays."""
     from planner.portfolio.portfolio import plan_portfolio
+    from planner.portfolio.words import list_orders
 
     answer = plan_portfolio(arguments, catalog, work=WorkMeter(WORK_UNITS))
-    lines = [answer.headline, *answer.why_not, ""]
+    lines = [answer.headline, *list_orders(answer), *answer.why_not, ""]
     lines += [f"{one.name}: {one.explanation}" for one in answer.projects]
     lines += [f"Note: {text}" for text in answer.warnings[:MOST_WARNINGS]]
     return Answer("\n".join(lines), _dump(answer))

@@ -23,7 +23,7 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import least_changes
 from planner.contract.labels import NO_RANGE_HERE, accelerator_name
 from planner.costing.advice.verdict import describe_alternative, describe_budget
-from planner.portfolio.words import METHOD_TITLES
+from planner.portfolio.words import METHOD_TITLES, list_orders
 from planner.sizing.estimate import Estimate
 from pricing.common.words import pluralize
 
@@ -246,6 +246,7 @@ def portfolio_tables(answer: PortfolioAnswer) -> Iterator[str | Table]:
     months = pluralize(answer.horizon_months, "month")
     yield f"{answer.name or 'Portfolio'}: {months} from {answer.start}"
     yield f"  {answer.headline}"
+    yield from (f"  {order}" for order in list_orders(answer))
     if answer.gap is not None:
         by = f"more than {max(answer.gap, LEAST_SHOWN):.2%} " if answer.gap > NOISE else ""
         of = " for the months in which it does the work" if answer.is_laid_anew else ""

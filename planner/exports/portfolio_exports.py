@@ -27,7 +27,7 @@ from planner.contract.labels import category_title, value_name
 from planner.exports import FORMATS
 from planner.exports.csv_export import Context, csv_bytes
 from planner.exports.focus import FOCUS_COLUMNS, VERSIONS, Cells, focus_rows
-from planner.portfolio.words import METHOD_TITLES, list_signed
+from planner.portfolio.words import METHOD_TITLES, list_orders, list_signed
 
 
 def _as_workbook(answer: PortfolioAnswer) -> bytes:
@@ -81,6 +81,7 @@ def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
         ("Portfolio", answer.name or "all projects"),
         ("Months", f"{answer.horizon_months} from {answer.start}"),
         ("Advice", answer.headline),
+        *(("Order", order) for order in list_orders(answer)),
         (f"Net present cost, {answer.currency}", answer.net_present_cost),
         (f"Expected cost, {answer.currency}", answer.expected),
         *(

@@ -19,7 +19,6 @@ from planner.contract.answer.portfolio import (
     ProjectWriteOff,
     SharedPool,
 )
-from planner.contract.answer.scenario import Purchase
 from planner.contract.copies import cached_property
 from planner.contract.labels import NO_RANGE_HERE, comes_first, join_reasons
 from planner.contract.request.portfolio import DEFAULT_JOB_HOURS
@@ -69,14 +68,13 @@ class _Builder:
         if self.usage is not None:
             answer = answer.model_copy(update=self._machines(self.usage))
         answer = answer.model_copy(update=self._range())
-        decision = _describe_purchases(answer.purchases)
         explained = tuple(
             one.model_copy(update={"explanation": explain_share(answer, one)})
             for one in answer.projects
         )
         return answer.model_copy(
             update={
-                "headline": describe_plan(answer, decision)
+                "headline": describe_plan(answer)
                 + describe_signatures(answer)
                 + describe_turns(answer),
                 "projects": explained,
@@ -118,7 +116,7 @@ class _Builder:
         )
 
     def _machines(self, usage: Usage) -> dict[str, object]:
-        books = usage.books
+        books, first = usage.books, self.results.preparation.projects[0].alone
         purchases, in_service = usage.purchases(), usage.in_service()
         available = sum(row.hours_available for row in in_service)
         servers = (row for row in purchases if row.kind == "server")
@@ -132,6 +130,7 @@ class _Builder:
             "pools": tuple(_pools(books)),
             "charge_rates": tuple(usage.charge_rates()),
             "rate_card": tuple(usage.rate_card()),
+            "orders": usage.orders(first.name_place, self.results.request.currency),
             "purchases": purchases,
             "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
             "capital_to_approve": capital_to_approve(lines),
@@ -303,16 +302,6 @@ def _pools(books: Books) -> Iterator[SharedPool]:
                 mean_wait_hours=round(busiest.waits.mean, 2),
                 p90_wait_hours=round(busiest.waits.p90, 2),
             )
-
-
-def _describe_purchases(purchases: tuple[Purchase, ...]) -> Iterator[str]:
-    units: dict[tuple[str, str], float] = {}
-    for row in purchases:
-        if row.kind != "capacity_block":
-            units[row.kind, row.label] = units.get((row.kind, row.label), 0.0) + row.units
-    for (kind, label), count in sorted(units.items(), key=lambda item: item[0][0] != "server"):
-        verb = "buy" if kind == "server" else "commit to"
-        yield f"{verb} {count:g} × {label}"
 
 
 def list_assumptions(preparation: PortfolioPreparation) -> Iterator[AssumptionRow]:

@@ -18,10 +18,13 @@ from planner.contract.answer.portfolio import (
     Machine,
     MachineKind,
     MonthOfMachines,
+    ProjectOrder,
     ProjectUse,
 )
 from planner.contract.answer.scenario import Purchase
-from planner.contract.copies import cached_property
+from planner.contract.answer.verdict import DecisionPart
+from planner.contract.copies import cached_property, replace
+from planner.costing.advice.decision import RENTING, NamePlace, list_parts
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import DATED
 from planner.costing.optimizer.problem import Floats
@@ -218,6 +221,37 @@ class Usage:
                 row = one.model_copy(update=sums)
             merged[key] = row
         return tuple(merged[key] for key in sorted(merged))
+
+    def orders(self, name_place: NamePlace, currency: str) -> tuple[ProjectOrder, ...]:
+        """What is bought, signed for, reserved and rented, the dearest first; of what all share
+        the amount holds what each project's hours on it cost."""
+        books = self.books
+        own = {
+            each.name: [inputs] for each, inputs in zip(books.members, books.inputs, strict=True)
+        }
+        rows: dict[tuple[int, str], ProjectOrder] = {}
+        for place, (name, scenario) in enumerate(books.parts_of):
+            started = scenario.units_started
+            hours = {
+                key: row
+                for key, row in scenario.used_hours.items()
+                if key in started or self.source(key).term is None
+            }
+            ordered = replace(scenario, used_hours=hours)
+            for inputs in own.get(name, books.inputs):
+                for part in list_parts(ordered, inputs, name_place, currency):
+                    if part.action in RENTING or part.source in started:
+                        rows[place, part.source] = self._order(part, name)
+        return tuple(sorted(rows.values(), key=lambda row: (-row.amount, row.source, row.project)))
+
+    def _order(self, part: DecisionPart, project: str) -> ProjectOrder:
+        values = part.model_dump() | {"project": project}
+        if not project:
+            lines = (line for line in self.books.whole.lines if line.source == part.source)
+            values["amount"] = sum((line.amount for line in lines), Decimal(0))
+        elif len(self.books.members) > 1:
+            values["sentence"] = f"for {project}, {part.sentence}"
+        return ProjectOrder(**values)
 
 
 def _kind(source: CapacitySource) -> MachineKind:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
 from planner.contract.amounts import format_money, format_named_shares
-from planner.contract.answer.common import Category
 from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare, SharedPool
 from planner.contract.answer.risk import PortfolioRange
 from planner.contract.answer.scenario import Purchase
-from planner.contract.labels import ROLE_TITLES, traits
+from planner.costing.advice.decision import describe_parts
 from planner.costing.choice import round_to_error
 from pricing.common.words import capitalize_first, pluralize
 
-MOST_NAMED = 3
-"""Purchases, months or projects that a sentence names."""
 SAME_COST = Decimal("0.001")
 """Part of the cost of planning apart below which a saving is none: rounding and the search's gap
 make as much."""
@@ -42,15 +39,14 @@ def join(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
+def describe_plan(answer: PortfolioAnswer) -> str:
     """What to do, what it costs and what it saves."""
     if not answer.feasible or answer.net_present_cost is None:
         return "No plan serves any of the projects."
-    bought = _most_named(list(decision))
-    what = join([*bought, *_list_rents(answer, is_beside=bool(bought))]) or "rent on demand"
+    what = describe_parts(answer.orders) if answer.orders else "Buy and rent nothing"
     count = sum(not one.waits for one in answer.projects)
     whom = "one project" if count == 1 else f"{count} projects"
-    sentence = f"{what[:1].upper()}{what[1:]}: {_describe_cost(answer)} for {whom}"
+    sentence = f"{what}: {_describe_cost(answer)} for {whom}"
     if answer.resale:
         resale = format_money(answer.resale, answer.currency)
         sentence += f", net of {resale} from reselling servers at the end"
@@ -125,28 +121,11 @@ def _describe_cost(answer: PortfolioAnswer) -> str:
 _NO_ROOM = "because shared budgets and quotas leave no room for what each would do on its own"
 
 
-def _most_named(decision: Sequence[str]) -> list[str]:
-    """
-    >>> _most_named(["buy A", "buy B", "buy C", "commit to D", "commit to E"])
-    ['buy A', 'buy B', 'buy C', 'make 2 more purchases']
-    """
-    more = len(decision) - MOST_NAMED
-    rest = [f"make {pluralize(more, 'more purchase')}"] if more > 0 else []
-    return [*decision[:MOST_NAMED], *rest]
-
-
-def _list_rents(answer: PortfolioAnswer, *, is_beside: bool) -> Iterator[str]:
-    roles = {
-        traits(line.purchase_option).chart_role
-        for line in answer.lines
-        if line.category == Category.COMPUTE and line.purchase_option and line.amount > 0
-    }
-    is_reserved = any(one.kind == "capacity_block" for one in answer.purchases)
-    if is_reserved:
-        yield "reserve machines by date"
-    hourly = [ROLE_TITLES[role] for role in ("on_demand", "spot") if role in roles]
-    if hourly and (is_beside or is_reserved or "spot" in roles):
-        yield f"rent machines {join(hourly)}"
+def list_orders(answer: PortfolioAnswer) -> Iterator[str]:
+    """What to buy, sign for, reserve and rent, and what each costs as stated, in sentences."""
+    for one in answer.orders:
+        amount = format_money(one.amount, answer.currency)
+        yield f"{capitalize_first(one.sentence)}: {amount}."
 
 
 def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:

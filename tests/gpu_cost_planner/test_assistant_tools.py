@@ -101,7 +101,8 @@ def test_a_portfolio_says_what_each_project_pays() -> None:
     projects = [{"name": name, "workload": EUROPE["workload"]} for name in ("Speech", "Vision")]
     answer = call("portfolio", start="2027-01", horizon_months=12, projects=projects)
     whole = plan_portfolio({"start": "2027-01", "horizon_months": 12, "projects": projects})
-    assert answer.text.startswith(f"{whole.headline}\n\nSpeech: It pays ")
+    assert answer.text.startswith(f"{whole.headline}\nFor Speech, sign ")
+    assert "\n\nSpeech: It pays " in answer.text
     assert answer.data["projects"] == whole.to_json()["projects"]
     assert "lines" not in answer.data
 

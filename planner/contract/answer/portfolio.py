@@ -26,6 +26,7 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.risk import Cause, PortfolioRange
 from planner.contract.answer.scenario import CostLine, Purchase
+from planner.contract.answer.verdict import DecisionPart
 
 PORTFOLIO_VERSION = 1
 """Version of this answer's form."""
@@ -49,6 +50,12 @@ class ProjectUse(AnswerModel):
     accelerator_hours: float = Field(
         description="Hours of its physical accelerators.", json_schema_extra={"unit": "h"}
     )
+
+
+class ProjectOrder(DecisionPart):
+    """One thing to do for all projects or for one of them."""
+
+    project: str = Field(description="Project that it is for; empty for what all share.")
 
 
 MachineKind = Literal["owned", "committed", "rented"]
@@ -222,6 +229,9 @@ class PortfolioAnswer(MonthsOfPlan, AnswerModel):
     currency: str = Field(description="Currency of every amount (ISO 4217).")
     feasible: bool = Field(description="Whether a plan serves at least one project.")
     headline: str = Field(description="What to do, in a sentence.")
+    orders: tuple[ProjectOrder, ...] = Field(
+        default=(), description="What to buy, sign for, reserve and rent, the dearest first."
+    )
     why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan, or who waits.")
     net_present_cost: Money | None = Field(
         default=None, description="The plan discounted to the start: what plans are ranked by."

@@ -13,7 +13,7 @@ from planner.contract.amounts import NOISE, shorten_month
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import sum_by_source
 from planner.costing.results.scenario_result import owed_after
-from planner.portfolio.words import METHOD_TITLES, describe_range, list_signed
+from planner.portfolio.words import METHOD_TITLES, describe_range, list_orders, list_signed
 from planner.services.portfolio.portfolios import Window
 from planner.web.answer.tables import PurchaseRow, SourceRow, cost_rows, purchase_rows
 from planner.web.common.chart import Chart, Series
@@ -193,6 +193,10 @@ class PortfolioPage:
     def advice(self) -> tuple[str, str]:
         first, *rest = _END_OF_SENTENCE.split(self.answer.headline, maxsplit=1)
         return (f"{first}.", rest[0]) if rest else (first, "")
+
+    @property
+    def orders(self) -> list[str]:
+        return list(list_orders(self.answer))
 
     @property
     def next_order(self) -> str:

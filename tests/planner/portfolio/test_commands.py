@@ -37,7 +37,7 @@ def run(capsys, *arguments):
 def test_the_command_prints_what_to_do_and_why_each_pays(capsys):
     status, out, _ = run(capsys, str(EXAMPLE))
     assert status == 0
-    assert "Commit to 2 × p5.4xlarge" in out
+    assert "for 2 × p5.4xlarge (1 × H100) in AWS N. Virginia in May 2027: 143,818 USD." in out
     assert "speech: It pays" in out
     assert "0.00% cheaper" not in out
 

@@ -9,7 +9,7 @@ from planner.comparison import TooMuchWork, compare
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
-from planner.portfolio.words import describe_plan, explain_share
+from planner.portfolio.words import explain_share, list_orders
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.portfolio.portfolios import TODAY, burst, project, relay
@@ -30,12 +30,21 @@ def test_projects_that_take_turns_own_together_what_each_would_rent(answer):
     assert answer.headline.startswith("Buy 1 × ")
 
 
-def test_the_headline_names_the_rent_beside_what_is_bought(answer):
-    alone = plan(relay(1, months=12) | {"on_prem": {"servers": []}})
-    rents = answer.model_copy(update={"lines": (*answer.lines, *alone.lines)})
-    told = describe_plan(rents, ["buy 1 × DGX"])
-    assert told.startswith("Buy 1 × DGX and rent machines on demand: ")
-    assert describe_plan(answer, ["buy 1 × DGX"]).startswith("Buy 1 × DGX: ")
+def test_every_order_names_its_machine_place_and_amount(answer):
+    rents = plan(
+        {
+            **{"start": "2027-01", "horizon_months": 3, "on_prem": {"servers": []}},
+            "projects": [project("A", burst(3, 0, 1)), project("B", burst(3, 1, 1, 4))],
+        }
+    )
+    assert {one.project for one in rents.orders} == {"A", "B"}
+    assert all(one.place and one.label in one.sentence for one in rents.orders)
+    assert sum(one.amount for one in (*answer.orders, *rents.orders)) == (
+        answer.total_cost + rents.total_cost
+    )
+    first, *_ = list_orders(rents)
+    assert first.startswith(f"For {rents.orders[0].project}, re")
+    assert first[:-5].partition(":")[0] in rents.headline
 
 
 def test_shares_sum_to_the_cent_and_nobody_pays_more_than_alone(answer):
