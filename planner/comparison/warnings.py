@@ -24,6 +24,7 @@ from planner.costing.advice.verdict import write_chance
 from planner.costing.analysis.plan_costs import may_rent
 from planner.costing.assumptions.assumptions import default
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.rental import cheapest_on_demand
 from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.inputs.servers import holds_consumer_cards
 from planner.costing.model_inputs import ModelInputs
@@ -32,6 +33,7 @@ from planner.costing.results.scenario_result import Scenario
 from planner.costing.run_machines import peak_hours_of, peak_of
 from planner.costing.run_peaks import Floats, nodes_at_once
 from planner.sizing.performance.confidence import warn_never_built
+from planner.sizing.runs.served_run import ServingSize
 from pricing.common.tables import read_rows
 from pricing.common.words import capitalize_first, pluralize
 from pricing.market.clouds import all_clouds
@@ -165,6 +167,18 @@ def _idle_parts(facts: Facts) -> Iterator[Gaps]:
             else "leave out accelerators_per_job, or state as many as a machine has: it ends "
             "sooner and costs less",
         }
+
+
+def _beyond_peak(facts: Facts) -> Iterator[Gaps]:
+    plan, inputs = facts.advised, facts.inputs
+    held = [inputs.by_key[key] for key in facts.results.priced_keys(plan)] if plan else []
+    for kind in {source.accelerator for source in held if source.term is not None}:
+        size = next(iter(facts.results.demand.sizes.get(kind, ())), None)
+        rent = cheapest_on_demand(one for one in inputs.priced_rentals if one.accelerator == kind)
+        if isinstance(size, ServingSize) and size.beyond_peak and rent is not None:
+            hours, per_hour = size.hours_beyond_peak, rent.hour_cash(inputs.calendar)
+            paid = hours * per_hour[inputs.hours > 0].sum() / rent.accelerators
+            yield {"hours": hours, "accelerator": size.accelerator.name, "paid": facts.money(paid)}
 
 
 def _single_jobs(facts: Facts) -> Iterator[Gaps]:
@@ -422,6 +436,7 @@ CONDITIONS: Mapping[str, Callable[[Facts], Iterator[Gaps]]] = {
     "late_work": lambda facts: _in_words((facts.caveats.warning,)),
     "never_built": _never_built,
     "idle_parts": _idle_parts,
+    "beyond_peak": _beyond_peak,
     "single_jobs": _single_jobs,
     "late_servers": _late_servers,
     "lowest_quote": _lowest_quote,

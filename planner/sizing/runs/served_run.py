@@ -94,6 +94,12 @@ class ServingSize(RunSize):
         return max(self.replicas - self.paid_replicas, 0) * self.replica.accelerators
 
     @property
+    def hours_beyond_peak(self) -> float:
+        """Hours a month that those work, of one accelerator."""
+        more = np.maximum(_whole(self.loads) - self.paid_replicas, 0.0)
+        return float(more.mean()) * self.replica.accelerators * HOURS_PER_MONTH
+
+    @property
     def method(self) -> str:
         one, replica = self.accelerator, self.replica
         stages = f" in {replica.stages} stages" if replica.stages > 1 else ""
@@ -342,5 +348,6 @@ def _warnings(size: ServingSize) -> Iterator[str]:
             f"hours are those of {pluralize(size.paid_replicas, 'replica')} of {machines} around "
             f"the clock, {whole.mean():.1f} for the mean of the day and the rest for what rises "
             f"above it; {size.replicas:,} work at the busiest: the others are rented by the hour "
-            "then, also beside own servers and contracts, and the quota must allow them"
+            f"then, {size.hours_beyond_peak:,.0f} hours of one accelerator a month that these "
+            "do not contain, and the quota must allow them"
         )

@@ -126,6 +126,18 @@ def test_a_savings_plan_for_many_machines_fixes_no_more_than_their_price() -> No
     assert "Secure" not in answer(plan | {"hours": 31 * 5840}, prices).verdict.sentence
 
 
+def test_what_the_busiest_hours_take_beside_contracts_is_priced() -> None:
+    """1 replica for 20 hours of the day and 4 for 4 are paid as 1.5 + 2.5 / 6 → 2 around the clock;
+    2 more for 4 hours a day are 243.3 hours a month, at 10 USD over 24 months."""
+    work = {"kind": "serving", "model": "Llama-3.1-8B", "accelerator": "H100", "engine": "tuned",
+            "requests_by_hour": [1.0] * 20 + [160.0] * 4}  # fmt: skip
+    term = offer("2", "reserved", count=1, term_months=12, payment_option="no_upfront")
+    told = answer({"workload": work}, catalog(offer("10", count=1), term)).warnings
+    words = "take 243 hours of one H100 SXM5 80 GB a month; rented on demand, about 58,400 USD more"
+    assert any(words in one for one in told)
+    assert not any("Not in the cost" in one for one in answer({"workload": work}).warnings)
+
+
 @pytest.mark.parametrize(
     ("job", "count", "is_told"),
     [({}, 1, True), ({}, 8, False), ({"accelerators_per_job": 1}, 1, False)],
