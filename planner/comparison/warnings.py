@@ -174,7 +174,7 @@ def _beyond_peak(facts: Facts) -> Iterator[Gaps]:
     held = [inputs.by_key[key] for key in facts.results.priced_keys(plan)] if plan else []
     for kind in {source.accelerator for source in held if source.term is not None}:
         size = next(iter(facts.results.demand.sizes.get(kind, ())), None)
-        rent = cheapest_on_demand(one for one in inputs.priced_rentals if one.accelerator == kind)
+        rent = cheapest_on_demand([one for one in inputs.priced_rentals if one.accelerator == kind])
         if isinstance(size, ServingSize) and size.beyond_peak and rent is not None:
             hours, per_hour = size.hours_beyond_peak, rent.hour_cash(inputs.calendar)
             paid = hours * per_hour[inputs.hours > 0].sum() / rent.accelerators
