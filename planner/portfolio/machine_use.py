@@ -223,7 +223,7 @@ class Usage:
         return tuple(merged[key] for key in sorted(merged))
 
     def orders(self, name_place: NamePlace, currency: str) -> tuple[ProjectOrder, ...]:
-        """What is bought, signed for, reserved and rented, the dearest first; of what all share
+        """What is kept, bought, signed for and rented, the dearest first; of what all share
         the amount holds what each project's hours on it cost."""
         books = self.books
         own = {
@@ -240,7 +240,7 @@ class Usage:
             ordered = replace(scenario, used_hours=hours)
             for inputs in own.get(name, books.inputs):
                 for part in list_parts(ordered, inputs, name_place, currency):
-                    if part.action in RENTING or part.source in started:
+                    if part.action in RENTING or not name or books.shared is None:
                         rows[place, part.source] = self._order(part, name)
         return tuple(sorted(rows.values(), key=lambda row: (-row.amount, row.source, row.project)))
 

@@ -122,7 +122,7 @@ _NO_ROOM = "because shared budgets and quotas leave no room for what each would 
 
 
 def list_orders(answer: PortfolioAnswer) -> Iterator[str]:
-    """What to buy, sign for, reserve and rent, and what each costs as stated, in sentences."""
+    """What to keep, buy, sign for and rent, and what each costs as stated, in sentences."""
     for one in answer.orders:
         amount = format_money(one.amount, answer.currency)
         yield f"{capitalize_first(one.sentence)}: {amount}."

@@ -230,7 +230,7 @@ class PortfolioAnswer(MonthsOfPlan, AnswerModel):
     feasible: bool = Field(description="Whether a plan serves at least one project.")
     headline: str = Field(description="What to do, in a sentence.")
     orders: tuple[ProjectOrder, ...] = Field(
-        default=(), description="What to buy, sign for, reserve and rent, the dearest first."
+        default=(), description="What to keep, buy, sign for, reserve and rent, the dearest first."
     )
     why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan, or who waits.")
     net_present_cost: Money | None = Field(

@@ -176,6 +176,8 @@ def test_a_server_of_one_project_serves_the_others():
     used_by = {u.project for u in held.uses if u.shared}
     assert used_by == {"project 0", "project 1"}
     assert sum(one.share for one in held.projects) == held.net_present_cost
+    assert [(one.action, one.project) for one in held.orders] == [("keep", "")]
+    assert held.headline.startswith("Keep 1 × HGX H100 server")
 
 
 def test_projects_of_different_places_share_what_both_may_use():
