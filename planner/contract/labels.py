@@ -328,7 +328,7 @@ class DateLimits:
     """Months that its longest duration covers, of 30 days."""
     days: int
     single_days: float = math.inf
-    """Most days that are sold one by one; more are sold in whole weeks."""
+    """Most days that are sold one by one; more are sold in whole weeks, or as several blocks."""
 
 
 @dataclass(frozen=True)

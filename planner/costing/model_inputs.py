@@ -235,7 +235,7 @@ class ModelInputs:
                 hours = np.where(peak > 0, filled, self.hours)
             is_limited = is_list_price_by_date(rental)
             if is_limited:
-                days = reserved_days(at_peak, rental, self.calendar.start)
+                days = reserved_days(at_peak, self.calendar.start)
                 rental = limit_by_date(rental, self.hours, peak, days)
             yield price_rental(
                 rental,

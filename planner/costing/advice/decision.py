@@ -275,11 +275,14 @@ class _Part:
         hours = self.plan.used_hours[self.source.key]
         nodes = np.ceil(nodes_at_once(hours, peak_hours) - WHOLE)
         hours = np.divide(hours, nodes, out=np.zeros_like(hours), where=nodes > 0)
-        days = reserved_days(hours, self.source, self._calendar.start)
+        days = reserved_days(hours, self._calendar.start)
         orders = Counter(days[days > 0].astype(int).tolist()).items()
         parts = [f"{count} × {each}" if count > 1 else f"{each}" for each, count in orders]
         days_sold = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-        return f" for {days_sold} {'day' if days_sold == '1' else 'days'}"
+        limits = traits(self.source.purchase_option).date_limits
+        is_split = limits and np.any((days > limits.single_days) & (days % 7 > 0))
+        blocks = f", in blocks of at most {limits.single_days} days" if limits and is_split else ""
+        return f" for {days_sold} {'day' if days_sold == '1' else 'days'}{blocks}"
 
     def _varies(self) -> bool:
         hours = self.plan.used_hours[self.source.key]

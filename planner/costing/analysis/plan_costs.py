@@ -352,7 +352,7 @@ def _reserve(
     calendar, months = inputs.calendar, inputs.calendar.months
     held, left = hours * source.capacity, 1.0 - calendar.tax_rate
     if is_list_price_by_date(source):  # alone it works on to the end of its last day
-        days = reserved_hours(peak_hours_of(scenario, inputs, source), source)
+        days = reserved_hours(peak_hours_of(scenario, inputs, source))
         held = np.where(held >= inputs.hours * (1.0 - ROUNDING), held * days, held)
     bills = (
         ReservedBill(

@@ -153,7 +153,7 @@ def _price_trend(assumptions: Assumptions, calendar: Calendar) -> Floats:
 
 def _rest_of_days(source: CapacitySource, price: Floats, hours_at_peak: Floats) -> HourCharge:
     unused = np.zeros(len(price))
-    unused[: len(hours_at_peak)] = reserved_hours(hours_at_peak, source) - 1.0
+    unused[: len(hours_at_peak)] = reserved_hours(hours_at_peak) - 1.0
     label = f"{source.label}: rest of the days reserved"
     return HourCharge(Category.UPFRONT, label, "node-hours", unused, price)
 
@@ -360,26 +360,26 @@ QUOTED = "request"
 _ROUNDING = 1e-9
 
 
-def reserved_hours(hours_at_peak: Floats, source: CapacitySource) -> Floats:
-    """[T] hours paid for each hour used, at least 1; 1 in months without work."""
-    days = _days_sold(hours_at_peak, source)
+def reserved_hours(hours_at_peak: Floats) -> Floats:
+    """[T] hours paid for each hour used, at least 1; 1 in months without work.
+
+    >>> reserved_hours(np.array([12.0, 36.0, 730.0, 0.0])).round(3).tolist()
+    [2.0, 1.333, 1.0, 1.0]
+    """
+    days = np.ceil(hours_at_peak / HOURS_PER_DAY * (1 - _ROUNDING))
     most = np.maximum(hours_at_peak, float(HOURS_PER_MONTH))
     paid = np.minimum(days * HOURS_PER_DAY, most)
     return np.divide(paid, hours_at_peak, out=np.ones_like(paid), where=hours_at_peak > 0)
 
 
-def reserved_days(hours_at_peak: Floats, source: CapacitySource, start: dt.date) -> Floats:
-    """[T] days reserved in the months from `start` on, of none more than it has: the rest of a
-    month beyond its whole weeks is a block of its own."""
+def reserved_days(hours_at_peak: Floats, start: dt.date) -> Floats:
+    """[T] days reserved in the months from `start` on, of none more than it has.
+
+    >>> reserved_days(np.array([36.0, 730.0, 0.0]), dt.date(2027, 1, 1)).tolist()
+    [2.0, 28.0, 0.0]
+    """
     most = [days_in_month(add_months(start, month)) for month in range(hours_at_peak.size)]
-    return np.minimum(_days_sold(hours_at_peak, source), most)
-
-
-def _days_sold(hours: Floats, source: CapacitySource) -> Floats:
-    days = np.ceil(hours / HOURS_PER_DAY * (1 - _ROUNDING))
-    limits = traits(source.purchase_option).date_limits
-    most = limits.single_days if limits and is_list_price_by_date(source) else math.inf
-    return np.where(days > most, np.ceil(days / 7) * 7, days)
+    return np.minimum(np.ceil(hours_at_peak / HOURS_PER_DAY * (1 - _ROUNDING)), most)
 
 
 def is_list_price_by_date(source: CapacitySource) -> bool:

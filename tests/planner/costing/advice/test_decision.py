@@ -154,8 +154,8 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert part.amount == Decimal(3600)
     assert part.sentence.endswith("in January 2027 for 5 days")
     (part,) = parts_of("cloud", block, hours=[100.0, 400.0, 400.0] + [0.0] * 9, **YEAR)
-    assert part.amount == Decimal(33840)
-    assert part.sentence.endswith("until March 2027 for 5 and 2 × 21 days")
+    assert part.amount == (120 + 2 * 408) * 30
+    assert part.sentence.endswith("for 5 and 2 × 17 days, in blocks of at most 14 days")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_months_that_have_more_days_than_a_reservation_are_not_all_served() -> N
     work = np.full(6, 730.0)
     mode, block = "dws_calendar_mode", "capacity_block"
     for option, month, held in ((mode, 1, 3), (mode, 7, 2), (block, 1, 6), (block, 3, 5)):
-        days = reserved_days(work, source(option), dt.date(2027, month, 1))
+        days = reserved_days(work, dt.date(2027, month, 1))
         found = limit_by_date(source(option), work * 8, np.full(6, 8.0), days)
         assert found.available is not None
         assert found.available.tolist() == [True] * held + [False] * (6 - held)
@@ -90,22 +90,8 @@ def test_the_rest_of_the_last_day_is_paid_too() -> None:
     assert (used.category, used.unit) == (rest.category, rest.unit)
 
 
-def test_aws_sells_whole_weeks_above_14_days_and_a_quote_what_it_quotes() -> None:
-    """300, 340, 576 h take 13, 15, 24 days: 13, 21, 28 at AWS; a whole month is no more."""
-    at_peak, block = np.array([300.0, 340.0, 576.0, 730.0]), source("capacity_block")
-    assert block.offer is not None
-    quote = replace(block, offer=replace(block.offer, source="request"))
-    for one, days in (
-        (block, [13, 21, 28, 30]), (source("dws_calendar_mode"), [13, 15, 24, 30]),
-        (quote, [13, 15, 24, 30]),
-    ):  # fmt: skip
-        assert reserved_days(at_peak, one, dt.date(2027, 1, 1)).tolist() == days
-        paid = at_peak * reserved_hours(at_peak, one) / 24
-        assert paid[:3].tolist() == pytest.approx(days[:3])
-
-
 @given(st.floats(0.01, 730))
 def test_paid_hours_are_whole_days_or_the_month(hours: float) -> None:
-    paid = float(reserved_hours(np.array([hours]), source("dws_calendar_mode"))[0]) * hours
+    paid = float(reserved_hours(np.array([hours]))[0]) * hours
     assert hours * (1 - 1e-9) <= paid <= max(730.0, hours) + 1e-6
     assert paid == pytest.approx(730) or paid / 24 == pytest.approx(round(paid / 24))
