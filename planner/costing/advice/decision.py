@@ -54,18 +54,22 @@ def leave_unnamed(_provider: str, _region: str) -> str:
 
 
 def shorten_place(provider: str, place: str) -> str:
-    """A place as a sentence names it: of Amazon's regions the city alone.
+    """A place as a sentence names it: of Amazon's regions the city alone, where it is one.
 
     >>> shorten_place("aws", "AWS US East (N. Virginia)"), shorten_place("azure", "Azure East US")
     ('AWS N. Virginia', 'Azure East US')
     >>> shorten_place("aws", "AWS Local Zone Dallas (us-east-1)")
     'AWS Local Zone Dallas'
+    >>> shorten_place("aws", "AWS Canada (Central)")
+    'AWS Canada Central'
     >>> shorten_place("gcp", "Google Cloud us-central1 (Council Bluffs)")
     'Google Cloud us-central1'
     """
     region, _, city = place.rstrip(")").partition(" (")
     is_named = provider == "aws" and city and not city.islower()
-    return f"{region.split()[0]} {city}" if is_named else region
+    if is_named and city != "Central":
+        region = region.split()[0]
+    return f"{region} {city}" if is_named else region
 
 
 def list_parts(
