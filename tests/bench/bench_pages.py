@@ -102,6 +102,7 @@ def _measured(browser: Browser, address: str) -> dict[str, float]:
 def _edits(browser: Browser, base: str) -> tuple[list[float], float]:
     """Time from each edit to its painted answer, ms, and how far the page shifted meanwhile."""
     page, _ = _opened(browser, base + PLAN)
+    page.get_by_role("link", name="Rests on").click()
     page.locator("#a-on-prem-electricity-per-kwh").scroll_into_view_if_needed()
     page.wait_for_timeout(300)
     before = float(page.evaluate("window.shifted"))
