@@ -1,6 +1,7 @@
 """A comparison asked in one line, such as `8 H100 for 12 months in Europe`. PURE.
 
-    COUNT ACCELERATOR [on spot] for N months [from YYYY-MM] [in PLACE [or PLACE]] [at PROVIDER]
+    COUNT ACCELERATOR [on spot] for N months, weeks or days [from YYYY-MM] [in PLACE [or PLACE]]
+    [at PROVIDER]
 
 Years are 12 months; so many accelerators are at work in every hour of the plan, or of its first
 days where the line names days or weeks. A place is a part of the world, a country by its name or
@@ -27,7 +28,10 @@ from pricing.market.place_names import (
     regions_by_city,
 )
 
-FORM = "COUNT ACCELERATOR [on spot] for N months [from YYYY-MM] [in PLACE] [at PROVIDER]"
+FORM = (
+    "COUNT ACCELERATOR [on spot] for N months, weeks or days [from YYYY-MM] [in PLACE] "
+    "[at PROVIDER]"
+)
 EXAMPLE = "8 H100 for 12 months in Europe"
 FIELD = "question"
 _CLAUSES = re.compile(r"\s+(?=(?:for|from|starting|in|on|at)\s)", re.IGNORECASE)
@@ -59,8 +63,8 @@ def read_question(text: str) -> Fields:
     >>> read_question("some H100 for 1 year")
     Traceback (most recent call last):
     pricing.common.invalid_input.InvalidInput: question: 'some' is not a number of accelerators;
-        write COUNT ACCELERATOR [on spot] for N months [from YYYY-MM] [in PLACE] [at PROVIDER],
-        such as 8 H100 for 12 months in Europe
+        write COUNT ACCELERATOR [on spot] for N months, weeks or days [from YYYY-MM] [in PLACE]
+        [at PROVIDER], such as 8 H100 for 12 months in Europe
     """
     line = " ".join(text.split())
     head, *clauses = _CLAUSES.split(re.sub(r"(?<! on) spot(?= |$)", " on spot", line))
@@ -122,7 +126,7 @@ def _read_length(request: Fields, text: str) -> None:
         by_month = [int(work["peak_accelerators"] * one) for one in each]
         work["hours_per_month"] = by_month if months > 1 else by_month[0]
     if not months or months % 1:
-        raise _refusal(text, "is not a number of months")
+        raise _refusal(text, "is not a number of months, weeks or days")
     request["horizon_months"] = int(months)
 
 
